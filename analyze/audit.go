@@ -1,0 +1,205 @@
+package analyze
+
+import "time"
+
+// SchemaVersion is the version of the machine-readable output. Keys are added,
+// never renamed or removed.
+const SchemaVersion = 1
+
+// Basis says what a number shown to a user is.
+type Basis string
+
+const (
+	Measured   Basis = "measured"   // reported by the provider
+	Counted    Basis = "counted"    // counted by fclog with the model's own or a stand-in tokenizer
+	Calibrated Basis = "calibrated" // counted, then scaled to the provider's tokens
+	Estimated  Basis = "estimated"  // rests on an assumption about what is not logged
+)
+
+// Audit is what the audit report shows. Nil means unknown. Token figures are
+// provider tokens where they are measured, raw counts where they are counted.
+type Audit struct {
+	SchemaVersion int              `json:"schema_version"`
+	Sessions      []SessionSummary `json:"sessions"`
+	Totals        Totals           `json:"totals"`
+	Composition   []Share          `json:"composition"`
+	TopItems      []TopItem        `json:"top_items"`
+	RepeatedCalls []RepeatedCall   `json:"repeated_calls"`
+	Polling       Polling          `json:"polling"`
+	CacheBreaks   []CacheBreak     `json:"cache_breaks"`
+	Savings       []Saving         `json:"savings"`
+	Growth        []GrowthPoint    `json:"growth"`
+	OtherBilled   []OtherBilled    `json:"other_billed"`
+	Counting      []Counting       `json:"counting"`
+	Missing       []Missing        `json:"missing"`
+	LeftOut       LeftOut          `json:"left_out"`
+	Problems      []Problem        `json:"problems"`
+}
+
+// SessionSummary is one session with its totals, alone and with its sub-agents.
+type SessionSummary struct {
+	SessionID       string     `json:"session_id"`
+	Source          string     `json:"source"`
+	AgentVersion    *string    `json:"agent_version"`
+	Agent           *string    `json:"agent"` // type of a sub-agent
+	File            string     `json:"file"`
+	ParentSessionID *string    `json:"parent_session_id"`
+	Models          []string   `json:"models"`
+	StartedAt       *time.Time `json:"started_at"`
+	EndedAt         *time.Time `json:"ended_at"`
+	Own             Totals     `json:"own"`
+	Inclusive       Totals     `json:"inclusive"` // own + all sub-agents below it that are in the selection
+}
+
+// Totals are sums over requests, each response once. A sum over partly unknown
+// values adds what is known; it is nil when nothing is.
+type Totals struct {
+	Sessions            int64    `json:"sessions"`
+	Runs                int64    `json:"runs"`
+	Requests            int64    `json:"requests"`
+	AnsweredRequests    int64    `json:"answered_requests"`
+	InputTokens         *int64   `json:"input_tokens"` // uncached + cache read + cache write
+	UncachedInputTokens *int64   `json:"uncached_input_tokens"`
+	CacheReadTokens     *int64   `json:"cache_read_tokens"`
+	CacheWriteTokens    *int64   `json:"cache_write_tokens"`
+	OutputTokens        *int64   `json:"output_tokens"`
+	ReasoningTokens     *int64   `json:"reasoning_tokens"` // inside output
+	CostUSD             *float64 `json:"cost_usd"`
+	CostPartial         bool     `json:"cost_partial"` // some requests have no price: cost_usd is a part
+	CountedTokens       int64    `json:"counted_tokens"`
+	FramingTokens       *int64   `json:"framing_tokens"`
+	UnloggedTokens      *int64   `json:"unlogged_tokens"`
+	PeakInputTokens     *int64   `json:"peak_input_tokens"`
+	Calls               int64    `json:"calls"`
+	RepeatedCalls       int64    `json:"repeated_calls"`        // FreeCode's definition
+	RepeatedCallsStrict int64    `json:"repeated_calls_strict"` // canonical arguments, reset by what could change the result
+	NonFinalOutputs     int64    `json:"non_final_outputs"`     // answered requests whose output_tokens is a snapshot
+}
+
+// Share is one kind of content and what it cost.
+type Share struct {
+	Kind          string   `json:"kind"` // an item kind, or framing, or unlogged
+	Tool          *string  `json:"tool"`
+	Items         int64    `json:"items"`
+	Tokens        int64    `json:"tokens"`         // once, raw count
+	CarriedTokens int64    `json:"carried_tokens"` // raw count, over all requests that carried it
+	BilledTokens  *float64 `json:"billed_tokens"`  // carried_tokens as the provider counts; nil without usage
+	Share         *float64 `json:"share"`          // of all input tokens, 0 to 1
+	Basis         Basis    `json:"basis"`
+}
+
+// TopItem is one of the items that cost most by being carried.
+type TopItem struct {
+	SessionID     string   `json:"session_id"`
+	Item          int64    `json:"item"`
+	Kind          string   `json:"kind"`
+	Tool          *string  `json:"tool"`
+	What          *string  `json:"what"` // path or command of its call
+	Tokens        int64    `json:"tokens"`
+	Requests      int64    `json:"requests"` // how many carried it
+	FirstRequest  int64    `json:"first_request"`
+	LastRequest   int64    `json:"last_request"`
+	CarriedTokens int64    `json:"carried_tokens"`
+	Share         *float64 `json:"share"`
+}
+
+// RepeatedCall is a call that was made more than once.
+type RepeatedCall struct {
+	SessionID     string  `json:"session_id"`
+	Tool          string  `json:"tool"`
+	Args          *string `json:"args"` // nil where the dataset holds no text
+	Times         int64   `json:"times"`
+	StrictRepeats int64   `json:"strict_repeats"`
+	Tokens        int64   `json:"tokens"` // of all results but the first
+	CarriedTokens int64   `json:"carried_tokens"`
+	Class         string  `json:"class"` // tool class: polls and to-do lists are shown apart
+}
+
+// Polling is what waiting for background work cost. The range is n-1 to n
+// requests of every episode of n polls.
+type Polling struct {
+	Episodes     int64  `json:"episodes"`
+	Polls        int64  `json:"polls"`
+	EmptyPolls   int64  `json:"empty_polls"`
+	RequestsLow  int64  `json:"requests_low"`
+	RequestsHigh int64  `json:"requests_high"`
+	InputTokens  *int64 `json:"input_tokens"`  // of the requests_high requests
+	OutputTokens *int64 `json:"output_tokens"` // of the same
+	PiggyBacked  int64  `json:"piggy_backed"`  // polls in responses that also did other work: free
+	Basis        Basis  `json:"basis"`
+}
+
+// CacheBreak sums the requests whose cached prefix ended early, by cause.
+type CacheBreak struct {
+	Cause        string   `json:"cause"` // block-before-conversation, run-border, compaction, lifetime, unknown …
+	Requests     int64    `json:"requests"`
+	LostTokens   int64    `json:"lost_tokens"`    // previous input - cache read, where positive
+	ShareOfInput *float64 `json:"share_of_input"` // of all input tokens, 0 to 1
+	Basis        Basis    `json:"basis"`
+}
+
+// Saving is the size of one technique: what it could touch at most. What it
+// would save is the replayer's answer. Savings overlap and are never added up.
+type Saving struct {
+	Technique                string   `json:"technique"`
+	AddressableTokens        *int64   `json:"addressable_tokens"`         // once
+	AddressableCarriedTokens *int64   `json:"addressable_carried_tokens"` // over all requests
+	AddressableRequests      *int64   `json:"addressable_requests"`       // requests it could remove; nil where it removes none
+	Share                    *float64 `json:"share"`                      // of all input tokens, 0 to 1
+	Published                *string  `json:"published"`                  // figure others published, with its source
+	Basis                    Basis    `json:"basis"`
+	Note                     string   `json:"note"` // what is counted, in a few words
+}
+
+// GrowthPoint is one request of the largest session's main chain.
+type GrowthPoint struct {
+	Request     int64  `json:"request"`
+	InputTokens *int64 `json:"input_tokens"`
+	Event       string `json:"event"` // compaction, run, cache-break or ""
+}
+
+// OtherBilled sums calls billed outside the totals.
+type OtherBilled struct {
+	Kind         string `json:"kind"`
+	Calls        int64  `json:"calls"`
+	InputTokens  *int64 `json:"input_tokens"`
+	OutputTokens *int64 `json:"output_tokens"`
+	Estimate     bool   `json:"estimate"`
+}
+
+// Counting says how the tokens of one session and model were counted and how
+// much of the recorded growth the logged items explain.
+type Counting struct {
+	SessionID         string   `json:"session_id"`
+	Model             *string  `json:"model"`
+	Encoding          string   `json:"encoding"`
+	PublicEncoding    bool     `json:"public_encoding"`
+	Factor            *float64 `json:"factor"` // provider tokens per raw token
+	FactorLow         *float64 `json:"factor_low"`
+	FactorHigh        *float64 `json:"factor_high"`
+	FramingPerMessage *float64 `json:"framing_per_message"`
+	Pairs             int64    `json:"pairs"`     // request pairs scored
+	Explained         *float64 `json:"explained"` // 1 - sum|residual| / sum|growth|, on requests that were not fitted
+	LeftOut           int64    `json:"left_out"`  // pairs left out: compaction, clearing, non-final output
+	Cause             *string  `json:"cause"`     // why, where explained is low
+}
+
+// Missing is something a log does not hold.
+type Missing struct {
+	What     string `json:"what"`
+	Sessions int64  `json:"sessions"`
+}
+
+// LeftOut counts known sessions that are not in this audit.
+type LeftOut struct {
+	SubAgentSessions int64 `json:"sub_agent_sessions"`
+}
+
+// Problem is something that could not be read or reconciled.
+type Problem struct {
+	File   string `json:"file"`
+	Line   int64  `json:"line"`
+	Kind   string `json:"kind"`
+	Detail string `json:"detail"`
+	Count  int64  `json:"count"`
+}
