@@ -1,0 +1,24 @@
+# Tools are pinned and run straight from their modules: nothing to install.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
+VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS     := -s -w -X main.version=$(VERSION)
+
+.PHONY: build test lint fmt bench
+
+build: ## bin/fclog
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
+
+test: ## all tests; the last line counts passed, failed and skipped ones
+	go run $(GOTESTSUM) --format pkgname -- -timeout 20m ./...
+
+lint: ## formatting, vet, staticcheck
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+fmt:
+	gofmt -w .
+
+bench: ## Go benchmarks of every stage
+	go test -run '^$$' -bench . -benchmem ./...
