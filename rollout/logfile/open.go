@@ -22,54 +22,83 @@ var (
 	lfsMagic  = []byte("version https://git-lfs")
 )
 
-// bufferSize is the read size; long lines grow beyond it.
-const bufferSize = 256 << 10
+const (
+	// bufferSize is the read size; long lines grow beyond it.
+	bufferSize = 256 << 10
+	// maxWindow is the most memory a zstd frame may ask for. Agents compress
+	// with windows of a few MB; a hostile header asks for gigabytes.
+	maxWindow = 256 << 20
+)
+
+// source is the decompressed content of a file.
+type source struct {
+	in         *bufio.Reader
+	closer     io.Closer
+	compressed bool
+}
 
 // open returns the decompressed content of a regular file, recognised by its
 // first bytes. Content appended after the call is not read.
-func open(path string) (io.Reader, io.Closer, error) {
+func open(path string, buffer int) (source, error) {
+	// A named pipe would block the open itself: look before.
+	if info, err := os.Stat(path); err != nil {
+		return source{}, err
+	} else if !info.Mode().IsRegular() {
+		return source{}, fmt.Errorf("%s: %w: %s", path, ErrNotLog, irregular(info.Mode()))
+	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return source{}, err
 	}
-	r, closer, err := decompress(f)
+	s, err := decompress(f, buffer)
 	if err != nil {
 		f.Close()
-		return nil, nil, fmt.Errorf("%s: %w", path, err)
+		return source{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, closer, nil
+	return s, nil
 }
 
-func decompress(f *os.File) (io.Reader, io.Closer, error) {
+func irregular(mode os.FileMode) string {
+	if mode.IsDir() {
+		return "a folder"
+	}
+	return "not a regular file"
+}
+
+func decompress(f *os.File, buffer int) (source, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, err
+		return source{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%w: not a regular file", ErrNotLog)
+		return source{}, fmt.Errorf("%w: %s", ErrNotLog, irregular(info.Mode()))
 	}
-	raw := bufio.NewReaderSize(io.LimitReader(f, info.Size()), bufferSize)
+	if info.Size() == 0 {
+		return source{}, fmt.Errorf("%w: the file is empty", ErrNotLog)
+	}
+	raw := bufio.NewReaderSize(io.LimitReader(f, info.Size()), buffer)
 	head, err := raw.Peek(len(lfsMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
+		return source{}, err
 	}
 	switch {
 	case bytes.HasPrefix(head, gzipMagic):
 		z, err := gzip.NewReader(raw)
 		if err != nil {
-			return nil, nil, fmt.Errorf("reading gzip: %w", err)
+			return source{}, fmt.Errorf("%w: the gzip header is damaged: %w", ErrNotLog, err)
 		}
-		return z, closers{z, f}, nil
+		return source{bufio.NewReaderSize(z, buffer), closers{z, f}, true}, nil
 	case bytes.HasPrefix(head, zstdMagic):
-		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1))
+		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
-			return nil, nil, fmt.Errorf("reading zstd: %w", err)
+			return source{}, fmt.Errorf("%w: the zstd header is damaged: %w", ErrNotLog, err)
 		}
-		return z, closers{z.IOReadCloser(), f}, nil
+		return source{bufio.NewReaderSize(z, buffer), closers{z.IOReadCloser(), f}, true}, nil
 	case bytes.HasPrefix(head, lfsMagic):
-		return nil, nil, fmt.Errorf("%w: a Git LFS pointer stands here instead of the log; run `git lfs pull` first", ErrNotLog)
+		return source{}, fmt.Errorf("%w: a Git LFS pointer stands here instead of the log; run `git lfs pull` first", ErrNotLog)
 	}
-	return raw, f, nil
+	return source{raw, f, false}, nil
 }
 
 type closers []io.Closer
@@ -80,4 +109,17 @@ func (cs closers) Close() error {
 		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Content returns the decompressed bytes of a plain, gzip or zstd file, for
+// files that are one document.
+func Content(path string) (io.ReadCloser, error) {
+	src, err := open(path, bufferSize)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{src.in, src.closer}, nil
 }

@@ -6,12 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fclog/fclog/rollout"
 )
+
+// bom is the byte-order mark in UTF-8.
+var bom = []byte("\xef\xbb\xbf")
+
+// maxLine bounds memory against files made to exhaust it. It is beyond the
+// longest string the JavaScript agents can hold (2^29 characters).
+const maxLine = 1 << 30
 
 // options accept what agents really write: repeated keys and escapes of lone
 // surrogates, which become U+FFFD.
@@ -33,35 +41,39 @@ func Compact(raw []byte) (string, error) {
 	return string(v), nil
 }
 
-// Reader yields the JSON records of one file.
+// Reader yields the JSON objects of one file.
 type Reader struct {
 	path     string
-	in       *bufio.Reader
-	closer   io.Closer
+	src      source
 	line     int
-	buf      []byte // the current line, valid UTF-8
-	rest     []byte // what of it is not yet decoded
+	buf      []byte // holds a line longer than the read buffer
+	rest     []byte // what of the current line is not yet decoded
+	length   int    // bytes of the current line, as cleaned
 	record   []byte
 	more     bool // the current line ended with a line break
-	found    bool // at least one record was read
+	dec      *jsontext.Decoder
+	text     bytes.Buffer // what dec reads
 	problems []rollout.Problem
 	err      error
 }
 
 // Open starts reading a plain, gzip or zstd file. Errors name the path.
-func Open(path string) (*Reader, error) {
-	in, closer, err := open(path)
+func Open(path string) (*Reader, error) { return openBuffered(path, bufferSize) }
+
+func openBuffered(path string, buffer int) (*Reader, error) {
+	src, err := open(path, buffer)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{path: path, in: bufio.NewReaderSize(in, bufferSize), closer: closer, more: true}, nil
+	r := &Reader{path: path, src: src, more: true}
+	r.dec = jsontext.NewDecoder(&r.text, options)
+	return r, nil
 }
 
 // Next moves to the next record; false at the end of the file or on an error.
 func (r *Reader) Next() bool {
 	for r.err == nil {
 		if r.decode() {
-			r.found = true
 			return true
 		}
 		if !r.more || !r.readLine() {
@@ -71,7 +83,7 @@ func (r *Reader) Next() bool {
 	return false
 }
 
-// Record is the current JSON value, valid until the next call of Next.
+// Record is the current JSON object, valid until the next call of Next.
 func (r *Reader) Record() []byte { return r.record }
 
 // Line is the 1-based number of the line the current record stands on.
@@ -84,68 +96,105 @@ func (r *Reader) Err() error { return r.err }
 func (r *Reader) Problems() []rollout.Problem { return r.problems }
 
 // Close releases the file.
-func (r *Reader) Close() error { return r.closer.Close() }
+func (r *Reader) Close() error { return r.src.closer.Close() }
 
-// decode takes the next value off the current line. What does not parse is
+// decode takes the next object off the current line. What does not parse is
 // noted and the rest of the line given up: its values cannot be told apart.
 func (r *Reader) decode() bool {
-	r.rest = bytes.TrimLeft(r.rest, " \t\r\n\x00")
+	r.rest = bytes.TrimLeft(r.rest, " \t\r\n")
 	if len(r.rest) == 0 {
 		return false
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(r.rest), options)
-	value, err := dec.ReadValue()
+	if r.rest[0] != '{' {
+		r.note("bad-json", "the line holds something else than JSON objects; it was skipped from there")
+		r.rest = nil
+		return false
+	}
+	r.text = *bytes.NewBuffer(r.rest)
+	r.dec.Reset(&r.text, options)
+	value, err := r.dec.ReadValue()
 	if err != nil {
 		r.badLine(err)
 		r.rest = nil
 		return false
 	}
 	r.record = value
-	r.rest = r.rest[dec.InputOffset():]
+	r.rest = r.rest[r.dec.InputOffset():]
 	return true
 }
 
 func (r *Reader) badLine(err error) {
-	kind, detail := "bad-json", "the line is not valid JSON; it was skipped"
 	var syntax *jsontext.SyntacticError
 	switch {
-	case !r.more:
-		kind, detail = "cut-line", "the last line is cut off; it was skipped"
-	case errors.As(err, &syntax) && syntax.ByteOffset > 0:
-		detail = fmt.Sprintf("the line is not valid JSON at byte %d; the rest of it was skipped", syntax.ByteOffset)
+	case !r.more && errors.Is(err, io.ErrUnexpectedEOF):
+		r.note("cut-line", "the last line is cut off; it was skipped")
+	case errors.As(err, &syntax):
+		r.note("bad-json", fmt.Sprintf("the line is not valid JSON at byte %d; it was skipped from there", r.length-len(r.rest)+int(syntax.ByteOffset)))
+	default:
+		r.note("bad-json", "the line is not valid JSON; it was skipped from there")
 	}
-	r.note(kind, detail)
 }
 
-// readLine loads the next line, of any length.
+// readLine loads the next line.
 func (r *Reader) readLine() bool {
-	r.buf = r.buf[:0]
-	for {
-		chunk, err := r.in.ReadSlice('\n')
-		r.buf = append(r.buf, chunk...)
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		r.more = err == nil
-		if err != nil && err != io.EOF {
-			r.err = fmt.Errorf("%s: line %d: %w", r.path, r.line+1, err)
-			return false
-		}
-		break
+	line, long, err := r.nextLine()
+	r.more = err == nil
+	if err != nil && err != io.EOF && !r.damaged(err) {
+		r.err = fmt.Errorf("%s: line %d: %w", r.path, r.line+1, err)
+		return false
 	}
-	if len(r.buf) == 0 {
+	if len(line) == 0 {
 		return false
 	}
 	r.line++
-	r.rest = r.clean(r.buf)
+	if long {
+		r.note("line-too-long", fmt.Sprintf("the line is longer than %d MiB; it was skipped", maxLine>>20))
+		line = nil
+	}
+	r.rest = r.clean(line)
+	r.length = len(r.rest)
 	return true
 }
 
-// clean drops a byte-order mark and runs of NUL bytes (a crashed machine leaves
+// nextLine returns the next line with its line break. A line that fits the read
+// buffer is not copied. long says that the rest of an overlong line was dropped.
+func (r *Reader) nextLine() (line []byte, long bool, err error) {
+	line, err = r.src.in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return line, false, err
+	}
+	r.buf = append(r.buf[:0], line...)
+	for err == bufio.ErrBufferFull {
+		line, err = r.src.in.ReadSlice('\n')
+		if len(r.buf)+len(line) > maxLine {
+			long = true
+			continue
+		}
+		r.buf = append(r.buf, line...)
+	}
+	return r.buf, long, err
+}
+
+// damaged notes that compressed content ends early or is corrupt: what was read
+// before is kept. An error of the file system is not its business.
+func (r *Reader) damaged(err error) bool {
+	var disk *fs.PathError
+	if !r.src.compressed || errors.As(err, &disk) {
+		return false
+	}
+	detail := "the compressed file is damaged; what stands before the damage was read"
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		detail = "the compressed file is cut off; what stands before the cut was read"
+	}
+	r.problems = append(r.problems, rollout.Problem{File: r.path, Kind: "truncated-file", Detail: detail, Count: 1})
+	return true
+}
+
+// clean drops a byte-order mark and NUL bytes (a crashed machine leaves runs of
 // them) and makes the rest valid UTF-8.
 func (r *Reader) clean(line []byte) []byte {
 	if r.line == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		line = bytes.TrimPrefix(line, bom)
 	}
 	if bytes.IndexByte(line, 0) >= 0 {
 		r.note("nul-bytes", "the line holds NUL bytes, as a crash leaves them; they were skipped")

@@ -1,0 +1,257 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// File is a log file whose format is known.
+type File struct {
+	Path   string
+	Format Format
+}
+
+// Skipped is a file or folder that was named or met and not used.
+type Skipped struct {
+	Path   string
+	Reason string // one plain sentence part; holds no text of a log
+}
+
+// ErrNothing says that no log was found in all that was named.
+var ErrNothing = errors.New("no session log found")
+
+// Expand turns files and folders into log files, in the order named, folders in
+// order of path; each file comes once.
+func Expand(ctx context.Context, paths []string) ([]File, []Skipped, error) {
+	return All().Expand(ctx, paths)
+}
+
+// Expand turns files and folders into log files. A folder is searched through,
+// links included. A session file brings its companions. What cannot be used is
+// listed in the second result, except what is plainly no log inside a folder.
+// A path that does not exist is an error; so is finding nothing at all
+// (ErrNothing).
+func (l List) Expand(ctx context.Context, paths []string) ([]File, []Skipped, error) {
+	e := &expansion{list: l, ctx: ctx, seen: map[string]bool{}, used: map[string]bool{}}
+	for _, path := range paths {
+		if err := e.named(path); err != nil {
+			return nil, nil, err
+		}
+	}
+	files := e.preferPlain()
+	e.dropUsed()
+	if len(files) == 0 {
+		return nil, e.skipped, e.nothing(paths)
+	}
+	return files, e.skipped, nil
+}
+
+// expansion is one Expand under way.
+type expansion struct {
+	list    List
+	ctx     context.Context
+	files   []File
+	skipped []Skipped
+	unknown []Skipped       // files of records in no known format
+	seen    map[string]bool // real paths of files and folders met
+	used    map[string]bool // real paths of files that found logs depend on
+	looked  int             // files looked at
+	foreign int             // files that are plainly no logs
+}
+
+// named takes a path from the command line.
+func (e *expansion) named(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return e.folder(path)
+	}
+	format, ok := e.file(path, true)
+	if !ok || format.Companions == nil {
+		return e.ctx.Err()
+	}
+	for _, companion := range format.Companions(path) {
+		e.file(companion, false)
+	}
+	return e.ctx.Err()
+}
+
+// folder walks a folder and everything below it, each real folder once.
+func (e *expansion) folder(path string) error {
+	if !e.first(path) {
+		return nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		e.skip(path, reason(err, path))
+	}
+	for _, entry := range entries {
+		if err := e.ctx.Err(); err != nil {
+			return err
+		}
+		child := filepath.Join(path, entry.Name())
+		if err := e.child(child, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *expansion) child(path string, entry os.DirEntry) error {
+	mode := entry.Type()
+	if mode&os.ModeSymlink != 0 {
+		info, err := os.Stat(path)
+		if err != nil {
+			e.skip(path, "a link that leads nowhere")
+			return nil
+		}
+		mode = info.Mode().Type()
+	}
+	switch {
+	case mode.IsDir():
+		return e.folder(path)
+	case mode.IsRegular():
+		e.file(path, false)
+	}
+	return nil
+}
+
+// file looks at one file. Named files always get a reason when they are of no
+// use; files met in a folder only when they could have been logs.
+func (e *expansion) file(path string, named bool) (Format, bool) {
+	if !e.first(path) {
+		return Format{}, false
+	}
+	e.looked++
+	if !named {
+		like, err := logfile.Sniff(path)
+		if err != nil {
+			e.skip(path, reason(err, path))
+			return Format{}, false
+		}
+		if !like {
+			e.foreign++
+			return Format{}, false
+		}
+	}
+	format, err := e.list.Detect(path)
+	switch {
+	case err == nil:
+		e.files = append(e.files, File{path, format})
+		e.depends(format, path)
+		return format, true
+	case named || !errors.Is(err, ErrUnknown) && !errors.Is(err, logfile.ErrNotLog):
+		e.skip(path, reason(err, path))
+	case errors.Is(err, ErrUnknown) && isRecords(path):
+		e.unknown = append(e.unknown, Skipped{path, reason(err, path)})
+	case errors.Is(err, logfile.ErrNotLog) && strings.Contains(err.Error(), "Git LFS"):
+		e.skip(path, reason(err, path))
+	default:
+		e.foreign++
+	}
+	return Format{}, false
+}
+
+// isRecords reports whether a file holds a series of records: a single JSON
+// object is a settings or data file of something else.
+func isRecords(path string) bool {
+	head, err := logfile.Head(path, 2)
+	return err == nil && len(head) > 1
+}
+
+func (e *expansion) depends(f Format, path string) {
+	if f.Depends == nil {
+		return
+	}
+	for _, other := range f.Depends(path) {
+		e.used[realPath(other)] = true
+	}
+}
+
+// first reports whether a real file or folder is met for the first time.
+func (e *expansion) first(path string) bool {
+	real := realPath(path)
+	if e.seen[real] {
+		return false
+	}
+	e.seen[real] = true
+	return true
+}
+
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		real = path
+	}
+	if abs, err := filepath.Abs(real); err == nil {
+		return abs
+	}
+	return real
+}
+
+func (e *expansion) skip(path, reason string) {
+	e.skipped = append(e.skipped, Skipped{path, reason})
+}
+
+// preferPlain drops a compressed file whose plain original lies beside it, as
+// happens while an agent compresses old logs.
+func (e *expansion) preferPlain() []File {
+	have := map[string]bool{}
+	for _, f := range e.files {
+		have[f.Path] = true
+	}
+	kept := e.files[:0]
+	for _, f := range e.files {
+		if plain := uncompressed(f.Path); plain != f.Path && have[plain] {
+			e.skip(f.Path, "its uncompressed original lies beside it")
+			continue
+		}
+		kept = append(kept, f)
+	}
+	return kept
+}
+
+func uncompressed(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(path, ".zst"), ".gz")
+}
+
+// dropUsed reports the files in unknown formats, without those that the found
+// logs are read together with.
+func (e *expansion) dropUsed() {
+	for _, s := range e.unknown {
+		if !e.used[realPath(s.Path)] {
+			e.skipped = append(e.skipped, s)
+		}
+	}
+}
+
+// nothing says what was looked at in vain.
+func (e *expansion) nothing(paths []string) error {
+	if len(paths) == 0 {
+		return fmt.Errorf("%w: no file or folder was named", ErrNothing)
+	}
+	if len(e.skipped) == 1 {
+		return fmt.Errorf("%w: %s: %s", ErrNothing, e.skipped[0].Path, e.skipped[0].Reason)
+	}
+	if len(e.skipped) > 0 {
+		return fmt.Errorf("%w: %d files could not be used, the first %s: %s", ErrNothing, len(e.skipped), e.skipped[0].Path, e.skipped[0].Reason)
+	}
+	return fmt.Errorf("%w: looked at %d files in %s; fclog reads %s", ErrNothing, e.looked, strings.Join(paths, ", "), e.list.titles())
+}
+
+// reason is an error without the path it starts with.
+func reason(err error, path string) string {
+	var disk *os.PathError
+	if errors.As(err, &disk) {
+		return disk.Err.Error()
+	}
+	return strings.TrimPrefix(err.Error(), path+": ")
+}

@@ -1,0 +1,127 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// Format is one agent's log format.
+type Format struct {
+	Name  string // as in Session.Source
+	Title string // for people
+	// Detect reports whether the first records of a file are of this format.
+	Detect func(head [][]byte) bool
+	// Read returns the sessions of a file, the main one first.
+	Read func(ctx context.Context, path string) ([]*rollout.Session, error)
+	// Companions names other session files that belong to the session of a file.
+	Companions func(path string) []string
+	// Depends names other files whose content Read uses.
+	Depends func(path string) []string
+	// Homes names the folders where this agent keeps its logs, existing or not.
+	Homes func(getenv func(string) string) []string
+}
+
+// List is the formats to choose from. The first that detects its own wins.
+type List []Format
+
+// ErrUnknown marks a file of JSON records in none of the formats.
+var ErrUnknown = errors.New("unknown log format")
+
+const (
+	// headRecords is how many records decide the format of a file.
+	headRecords = 20
+	// shownKeys and shownBytes bound what an error repeats of a record.
+	shownKeys  = 8
+	shownBytes = 24
+)
+
+// Detect names the format of a file.
+func Detect(path string) (Format, error) { return All().Detect(path) }
+
+// Detect names the format of a file. Its errors say what was found instead:
+// logfile.ErrNotLog for what holds no records, ErrUnknown for foreign ones.
+func (l List) Detect(path string) (Format, error) {
+	head, err := logfile.Head(path, headRecords)
+	if err != nil {
+		return Format{}, err
+	}
+	if f, ok := l.match(head); ok {
+		return f, nil
+	}
+	return Format{}, fmt.Errorf("%s: %w: fclog reads %s; %s", path, ErrUnknown, l.titles(), saw(head[0]))
+}
+
+func (l List) match(head [][]byte) (Format, bool) {
+	i := slices.IndexFunc(l, func(f Format) bool { return f.Detect(head) })
+	if i < 0 {
+		return Format{}, false
+	}
+	return l[i], true
+}
+
+// Named returns the format with a name.
+func (l List) Named(name string) (Format, bool) {
+	i := slices.IndexFunc(l, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return l[i], true
+}
+
+func (l List) titles() string {
+	var titles []string
+	for _, f := range l {
+		titles = append(titles, f.Title)
+	}
+	if n := len(titles); n > 1 {
+		return strings.Join(titles[:n-1], ", ") + " and " + titles[n-1]
+	}
+	return strings.Join(titles, "")
+}
+
+// saw describes a record by its keys alone: its values are the user's own.
+func saw(record []byte) string {
+	dec := jsontext.NewDecoder(strings.NewReader(string(record)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return "the first record is not a JSON object"
+	}
+	var keys []string
+	for dec.PeekKind() == '"' {
+		if len(keys) == shownKeys {
+			keys = append(keys, "…")
+			break
+		}
+		tok, err := dec.ReadToken()
+		if err != nil {
+			break
+		}
+		keys = append(keys, shown(tok.String()))
+		if dec.SkipValue() != nil {
+			break
+		}
+	}
+	if len(keys) == 0 {
+		return "the first record has no keys"
+	}
+	return "the first record has keys " + strings.Join(keys, ", ")
+}
+
+// shown makes a key safe to print: escaped and cut.
+func shown(key string) string {
+	if len(key) > shownBytes {
+		key = strings.ToValidUTF8(key[:shownBytes], "") + "…"
+	}
+	quoted := fmt.Sprintf("%q", key)
+	if inner := quoted[1 : len(quoted)-1]; inner == key && key != "" && !strings.ContainsAny(key, ", ") {
+		return key
+	}
+	return quoted
+}

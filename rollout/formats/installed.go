@@ -1,0 +1,66 @@
+package formats
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Session is a log file found on this machine.
+type Session struct {
+	File
+	Modified time.Time
+	Bytes    int64
+}
+
+// Installed finds the sessions of this machine, newest first.
+func Installed(ctx context.Context, getenv func(string) string) ([]Session, []Skipped, error) {
+	return All().Installed(ctx, getenv)
+}
+
+// Installed finds the sessions of this machine in the folders where the agents
+// keep them, newest first by the time of the last change. Only the start of each
+// file is read. ErrNothing names the folders that were looked at.
+func (l List) Installed(ctx context.Context, getenv func(string) string) ([]Session, []Skipped, error) {
+	var folders, absent []string
+	for _, f := range l {
+		for _, home := range f.Homes(getenv) {
+			if info, err := os.Stat(home); err == nil && info.IsDir() {
+				folders = append(folders, home)
+			} else {
+				absent = append(absent, home)
+			}
+		}
+	}
+	if len(folders) == 0 {
+		return nil, nil, nothingInstalled(absent)
+	}
+	files, skipped, err := l.Expand(ctx, folders)
+	if err != nil {
+		return nil, skipped, err
+	}
+	return newestFirst(files), skipped, nil
+}
+
+func newestFirst(files []File) []Session {
+	var sessions []Session
+	for _, f := range files {
+		info, err := os.Stat(f.Path)
+		if err != nil {
+			continue
+		}
+		sessions = append(sessions, Session{f, info.ModTime(), info.Size()})
+	}
+	slices.SortStableFunc(sessions, func(a, b Session) int {
+		return cmp.Or(b.Modified.Compare(a.Modified), cmp.Compare(a.Path, b.Path))
+	})
+	return sessions
+}
+
+func nothingInstalled(absent []string) error {
+	return fmt.Errorf("%w on this machine: looked for %s", ErrNothing, strings.Join(absent, ", "))
+}

@@ -1,0 +1,93 @@
+package logfile
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+)
+
+const (
+	// headBuffer is the read size for heads: most need no more.
+	headBuffer = 32 << 10
+	// headBytes ends a head early, so that large records are not read for nothing.
+	headBytes = 1 << 20
+	// sniffBytes is what decides whether a file can be a log at all.
+	sniffBytes = 512
+)
+
+// Head returns the first records of a file, at most n and about 1 MiB, for
+// recognising its format. A file without any is ErrNotLog.
+func Head(path string, n int) ([][]byte, error) {
+	r, err := openBuffered(path, headBuffer)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	start, _ := r.src.in.Peek(sniffBytes)
+	start = bytes.Clone(start)
+	var records [][]byte
+	for size := 0; len(records) < n && size < headBytes && r.Next(); size += len(r.Record()) {
+		records = append(records, bytes.Clone(r.Record()))
+	}
+	if r.Err() != nil {
+		return nil, r.Err()
+	}
+	if len(records) == 0 {
+		return nil, fmt.Errorf("%s: %w: %s", path, ErrNotLog, noRecords(start, r))
+	}
+	return records, nil
+}
+
+// noRecords says what a file without any JSON record seems to be.
+func noRecords(start []byte, r *Reader) string {
+	switch {
+	case len(bytes.Trim(start, " \t\r\n\x00")) == 0:
+		return "it holds only blanks"
+	case !plausible(start):
+		return "binary data"
+	case len(r.Problems()) > 0 && r.Problems()[0].Kind == "cut-line":
+		return "its only line is cut off"
+	}
+	return "no line of it is a JSON object"
+}
+
+// Sniff reports whether a regular file could hold JSON records, from its first
+// bytes alone: compressed, or text that starts like a JSON object. It is cheap
+// enough for every file of a folder.
+func Sniff(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	start := make([]byte, sniffBytes)
+	n, err := io.ReadFull(f, start)
+	if n == 0 {
+		if err == io.EOF {
+			return false, nil
+		}
+		return false, err
+	}
+	start = start[:n]
+	if bytes.HasPrefix(start, gzipMagic) || bytes.HasPrefix(start, zstdMagic) || bytes.HasPrefix(start, lfsMagic) {
+		return true, nil
+	}
+	start = bytes.TrimLeft(bytes.TrimPrefix(start, bom), " \t\r\n\x00")
+	return bytes.HasPrefix(start, []byte("{")), nil
+}
+
+// plausible reports whether bytes look like text: no control bytes but those
+// of text, and nearly all of it valid UTF-8.
+func plausible(b []byte) bool {
+	bad := 0
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		if r == utf8.RuneError && size == 1 && utf8.FullRune(b) || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\x1b' && r != '\f' {
+			bad++
+		}
+		b = b[size:]
+	}
+	return bad*20 <= sniffBytes/10
+}
