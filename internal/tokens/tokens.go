@@ -1,0 +1,153 @@
+// Package tokens counts tokens with the public vocabularies o200k_base and
+// cl100k_base, which are part of the binary: counting never needs a network.
+//
+// The counts are those of tiktoken's encode_ordinary: text that looks like a
+// special token is plain text. tiktoken-go is the reference in the tests; its
+// regular expressions and its merge are quadratic in one long run of a character
+// class, so the splitter (split.go) and the merge (merge.go) here are our own.
+package tokens
+
+import (
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Names of the encodings.
+const (
+	O200K  = "o200k_base"
+	CL100K = "cl100k_base"
+)
+
+// Tokens counts tokens. Each vocabulary is loaded at its first use. It is safe
+// for concurrent use.
+type Tokens struct {
+	classes func() *classTable
+	o200k   func() *counter
+	cl100k  func() *counter
+}
+
+// New returns a counter. It loads nothing yet.
+func New() *Tokens {
+	t := &Tokens{classes: sync.OnceValue(newClassTable)}
+	t.o200k = sync.OnceValue(func() *counter { return newCounter(O200K, t.classes(), splitO200K) })
+	t.cl100k = sync.OnceValue(func() *counter { return newCounter(CL100K, t.classes(), splitCL100K) })
+	return t
+}
+
+// Count returns the tokens of text. An encoding it does not know counts as
+// o200k_base, the stand-in for every model without a public tokenizer.
+func (t *Tokens) Count(encoding, text string) int64 {
+	if text == "" {
+		return 0
+	}
+	if encoding == CL100K {
+		return t.cl100k().count(text)
+	}
+	return t.o200k().count(text)
+}
+
+// EncodingFor returns the encoding to count a model's tokens with. public says
+// that it is the model's own, so that counts are exact; else it is a stand-in.
+// Source of the names: tiktoken's model table.
+func EncodingFor(model string) (encoding string, public bool) {
+	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for _, family := range []string{"gpt-4o", "chatgpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "codex", "o1", "o3", "o4"} {
+		if inFamily(name, family) {
+			return O200K, true
+		}
+	}
+	for _, family := range []string{"gpt-4", "gpt-3.5"} {
+		if inFamily(name, family) {
+			return CL100K, true
+		}
+	}
+	return O200K, false
+}
+
+// inFamily says whether name is the family's or goes on from it with a separator,
+// so that "o1" does not take "o10".
+func inFamily(name, family string) bool {
+	rest, ok := strings.CutPrefix(name, family)
+	if !ok || rest == "" {
+		return ok
+	}
+	c := rest[0]
+	return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9')
+}
+
+// counter counts with one encoding.
+type counter struct {
+	vocab   *vocabulary
+	classes *classTable
+	split   func(*classTable, string) int
+	scratch sync.Pool // *scratch
+}
+
+// scratch is what one count works with: buffers of the merge and the counts of
+// short pieces seen before. Its size is bounded but for the merge buffers, which
+// are dropped after a long piece.
+type scratch struct {
+	parts  []part
+	merger merger
+	cache  [cacheSlots]cacheSlot
+}
+
+const (
+	cacheSlots = 1 << 13
+	cacheKey   = 27
+)
+
+// cacheSlot holds the count of the last piece that fell on it.
+type cacheSlot struct {
+	key   [cacheKey]byte
+	size  uint8
+	count uint32
+}
+
+func newCounter(encoding string, classes *classTable, split func(*classTable, string) int) *counter {
+	c := &counter{vocab: loadVocabulary(encoding), classes: classes, split: split}
+	c.scratch.New = func() any { return new(scratch) }
+	return c
+}
+
+// count sums the tokens of the pieces of text. An invalid byte counts as the
+// replacement character, as in tiktoken-go.
+func (c *counter) count(text string) int64 {
+	if !utf8.ValidString(text) {
+		text = string([]rune(text))
+	}
+	s := c.scratch.Get().(*scratch)
+	defer c.scratch.Put(s)
+	var total int64
+	for len(text) > 0 {
+		n := c.split(c.classes, text)
+		total += int64(c.piece(s, text[:n]))
+		text = text[n:]
+	}
+	return total
+}
+
+// piece counts the tokens of one piece of the split.
+func (c *counter) piece(s *scratch, piece string) int {
+	if len(piece) == 1 {
+		return 1
+	}
+	hash := xxh3.HashString(piece)
+	if _, ok := c.vocab.find(piece, hash); ok {
+		return 1
+	}
+	if len(piece) > cacheKey {
+		return c.merge(s, piece)
+	}
+	slot := &s.cache[hash%cacheSlots]
+	if int(slot.size) == len(piece) && string(slot.key[:slot.size]) == piece {
+		return int(slot.count)
+	}
+	n := c.merge(s, piece)
+	slot.size = uint8(copy(slot.key[:], piece))
+	slot.count = uint32(n)
+	return n
+}
