@@ -1,0 +1,104 @@
+-- Size of each saving
+--
+-- What every technique could touch at most. The rows overlap: never add them up. What a technique would really save
+-- is a question for replays. Tokens are the provider's where it reported usage, raw counts where it did not.
+-- output-compression: all results of shell commands. line-number-prefixes: the line numbers in file reads.
+-- recurring-block: system prompt, tool definitions, project context and reminders, and the constant part of what no
+-- logged content explains (per chain, up to the 10 % quantile). inline-batching: requests whose response only polled
+-- background work, and their calls and results afterwards. repeats-and-re-reads: calls and results of strict repeats
+-- and of overlapping re-reads, polls and to-do lists apart. serial-chains: requests that one wide response would
+-- have saved. cache-breaks: tokens sent again because the cached prefix ended early; they are paid for at the full
+-- or write price, not fewer tokens are sent.
+--
+-- Columns:
+--   technique         name
+--   tokens            tokens it could touch, each once; NULL where it touches requests, not content
+--   carried_tokens    the same over all requests, output of removable requests included
+--   input_tokens      the part of carried_tokens that is input
+--   requests          requests it could remove; NULL where it removes none
+--   share             input_tokens of all input tokens, 0 to 1
+--   estimated         rests on an assumption about what is not logged or how the agent would have gone on
+WITH known AS (
+  SELECT sum(input_tokens) AS input_tokens, count(calibrated_tokens) > 0 AS calibrated
+  FROM requests WHERE counts
+),
+sized AS (
+  SELECT i.part, i.session_id, i.item, i.kind,
+         CASE WHEN k.calibrated THEN i.billed_tokens ELSE i.carried_tokens END AS carried,
+         CASE WHEN k.calibrated THEN i.tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.tokens END AS once,
+         CASE WHEN k.calibrated THEN i.prefix_billed_tokens ELSE i.prefix_carried_tokens END AS prefix_carried,
+         CASE WHEN k.calibrated THEN i.prefix_tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.prefix_tokens END AS prefix_once
+  FROM carried_items i CROSS JOIN known k
+),
+shell AS (
+  SELECT sum(i.once) AS once, sum(i.carried) AS carried
+  FROM calls c
+  JOIN sized i ON i.part = c.part AND i.session_id = c.session_id AND i.item = c.result_item
+  WHERE c.class = 'shell'
+),
+prefixes AS (
+  SELECT sum(prefix_once) AS once, sum(prefix_carried) AS carried FROM sized WHERE prefix_once > 0
+),
+constant AS (
+  SELECT part, session_id, chain, greatest(quantile_cont(unlogged_tokens, 0.1), 0) AS tokens
+  FROM requests
+  WHERE counts AND unlogged_tokens IS NOT NULL
+  GROUP BY ALL
+),
+unlogged AS (
+  SELECT (SELECT sum(tokens) FROM (SELECT max(tokens) AS tokens FROM constant GROUP BY part, session_id)) AS once,
+         sum(greatest(least(r.unlogged_tokens, c.tokens), 0)) AS carried
+  FROM requests r
+  JOIN constant c USING (part, session_id, chain)
+  WHERE r.counts AND r.unlogged_tokens IS NOT NULL
+),
+block AS (
+  SELECT coalesce(sum(i.once), 0) + coalesce((SELECT once FROM unlogged), 0) AS once,
+         coalesce(sum(i.carried), 0) + coalesce((SELECT carried FROM unlogged), 0) AS carried
+  FROM sized i
+  WHERE i.kind IN ('system_prompt', 'tool_definitions', 'project_context', 'reminder')
+),
+polling AS (
+  SELECT sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens END) AS once,
+         sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens END) AS input,
+         sum(coalesce(p.output_tokens, 0)) AS output,
+         sum(p.requests_high) AS requests
+  FROM polling_episodes p CROSS JOIN known k
+),
+again AS (
+  SELECT part, session_id, call FROM calls
+  WHERE counts AND strict_repeat_of IS NOT NULL AND poll IS NULL AND class <> 'todo'
+  UNION
+  SELECT part, session_id, call FROM overlapping_reads
+),
+repeats AS (
+  SELECT sum(i.once) AS once, sum(i.carried) AS carried
+  FROM again a
+  JOIN calls c USING (part, session_id, call)
+  JOIN sized i ON i.part = c.part AND i.session_id = c.session_id AND i.item IN (c.args_item, c.result_item)
+),
+serial AS (
+  SELECT sum(coalesce(input_tokens, 0)) AS input, sum(coalesce(output_tokens, 0)) AS output, sum(removable_requests) AS requests
+  FROM serial_chains
+),
+breaks AS (
+  SELECT sum(resent_tokens) AS carried FROM steps WHERE cause IS NOT NULL
+),
+rows(place, technique, once, input, output, requests, estimated) AS (
+  SELECT 1, 'output-compression', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM shell
+  UNION ALL SELECT 2, 'line-number-prefixes', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM prefixes
+  UNION ALL SELECT 3, 'recurring-block', once, carried, 0, NULL, coalesce((SELECT carried FROM unlogged), 0) > 0 FROM block
+  UNION ALL SELECT 4, 'inline-batching', coalesce(once, 0), coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM polling
+  UNION ALL SELECT 5, 'repeats-and-re-reads', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM repeats
+  UNION ALL SELECT 6, 'serial-chains', NULL, coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM serial
+  UNION ALL SELECT 7, 'cache-breaks', NULL, coalesce(carried, 0), 0, NULL, false FROM breaks
+)
+SELECT technique,
+       round(once)::BIGINT AS tokens,
+       round(input + output)::BIGINT AS carried_tokens,
+       round(input)::BIGINT AS input_tokens,
+       requests::BIGINT AS requests,
+       CASE WHEN k.input_tokens > 0 THEN (input / k.input_tokens)::DOUBLE END AS share,
+       estimated
+FROM rows CROSS JOIN known k
+ORDER BY place

@@ -1,0 +1,84 @@
+-- Totals per session
+--
+-- What each session cost by itself: requests, tokens by how they were billed, calls and repeats. Every response
+-- is counted once over the whole dataset, in the session that owns it; copied history adds nothing. A sum leaves
+-- out requests whose value is unknown and is NULL where none is known.
+--
+-- Columns:
+--   session_id               the agent's own ID
+--   source                   log format
+--   started_at               first time stamp of the log
+--   runs                     runs with at least one request that counts
+--   requests                 model calls, failed and repeated attempts included
+--   answered_requests        those with a logged response
+--   input_tokens             tokens sent: uncached + cache read + cache write
+--   uncached_input_tokens    tokens neither read from nor written to the prompt cache
+--   cache_read_tokens        tokens read from the prompt cache
+--   cache_write_tokens       tokens written to the prompt cache
+--   output_tokens            tokens produced, reasoning included
+--   reasoning_tokens         part of output_tokens
+--   cost_usd                 USD; requests without a known price are left out
+--   cost_partial             some answered requests have no known price
+--   counted_tokens           raw count of the logged content that the requests carried
+--   framing_tokens           provider tokens of messages and calls that belong to no text
+--   unlogged_tokens          provider tokens that neither logged content nor framing explain
+--   peak_input_tokens        largest input of one request
+--   calls                    tool calls that ran
+--   repeated_calls           calls with the tool and arguments of an earlier one (FreeCode's repeatedCalls)
+--   repeated_calls_strict    calls whose result nothing in between could have changed
+--   non_final_outputs        answered requests whose output_tokens is a snapshot, not the final figure
+WITH sums AS (
+  SELECT part, session_id,
+         count(DISTINCT run) AS runs,
+         count(*) AS requests,
+         count(*) FILTER (WHERE status = 'answered') AS answered_requests,
+         sum(input_tokens) AS input_tokens,
+         sum(input_tokens - coalesce(cache_read_tokens, 0) - coalesce(cache_write_tokens, 0)) AS uncached_input_tokens,
+         sum(cache_read_tokens) AS cache_read_tokens,
+         sum(cache_write_tokens) AS cache_write_tokens,
+         sum(output_tokens) AS output_tokens,
+         sum(reasoning_tokens) AS reasoning_tokens,
+         sum(cost_usd) AS cost_usd,
+         count(*) FILTER (WHERE status = 'answered' AND cost_usd IS NULL) > 0 AS cost_partial,
+         sum(counted_tokens) AS counted_tokens,
+         sum(framing_tokens) AS framing_tokens,
+         sum(unlogged_tokens) AS unlogged_tokens,
+         max(input_tokens) AS peak_input_tokens,
+         count(*) FILTER (WHERE status = 'answered' AND NOT output_final) AS non_final_outputs
+  FROM requests
+  WHERE counts
+  GROUP BY ALL
+),
+call_sums AS (
+  SELECT part, session_id,
+         count(*) FILTER (WHERE ran) AS calls,
+         count(repeat_of) AS repeated_calls,
+         count(strict_repeat_of) AS repeated_calls_strict
+  FROM calls
+  WHERE counts
+  GROUP BY ALL
+)
+SELECT s.session_id, s.source, s.started_at,
+       coalesce(t.runs, 0) AS runs,
+       coalesce(t.requests, 0) AS requests,
+       coalesce(t.answered_requests, 0) AS answered_requests,
+       t.input_tokens::BIGINT AS input_tokens,
+       t.uncached_input_tokens::BIGINT AS uncached_input_tokens,
+       t.cache_read_tokens::BIGINT AS cache_read_tokens,
+       t.cache_write_tokens::BIGINT AS cache_write_tokens,
+       t.output_tokens::BIGINT AS output_tokens,
+       t.reasoning_tokens::BIGINT AS reasoning_tokens,
+       t.cost_usd::DOUBLE AS cost_usd,
+       coalesce(t.cost_partial, false) AS cost_partial,
+       coalesce(t.counted_tokens, 0)::BIGINT AS counted_tokens,
+       t.framing_tokens::BIGINT AS framing_tokens,
+       t.unlogged_tokens::BIGINT AS unlogged_tokens,
+       t.peak_input_tokens,
+       coalesce(c.calls, 0) AS calls,
+       coalesce(c.repeated_calls, 0) AS repeated_calls,
+       coalesce(c.repeated_calls_strict, 0) AS repeated_calls_strict,
+       coalesce(t.non_final_outputs, 0) AS non_final_outputs
+FROM sessions s
+LEFT JOIN sums t USING (part, session_id)
+LEFT JOIN call_sums c USING (part, session_id)
+ORDER BY s.started_at NULLS LAST, s.session_id

@@ -1,0 +1,35 @@
+-- Re-reads of file parts that were still in the conversation; documented in overlapping-reads.sql.
+CREATE VIEW overlapping_reads AS
+WITH reads AS (
+  SELECT c.part, c.session_id, c.call, c.path, c."range", c.result_item, r.chain, r.request,
+         coalesce(try_cast(nullif(split_part(c."range", ':', 1), '') AS BIGINT), 1) AS first_line,
+         coalesce(try_cast(nullif(split_part(c."range", ':', 2), '') AS BIGINT), 1000000000) AS lines
+  FROM calls c
+  JOIN requests r USING (part, session_id, request_index)
+  WHERE c.counts AND c.ran AND c.class = 'read' AND c.path IS NOT NULL AND c.failed IS NOT TRUE
+    AND c.result_item IS NOT NULL
+),
+pairs AS (
+  SELECT b.part, b.session_id, b.call, a.call AS earlier_call, b.path, a."range" AS earlier_range, b."range", b.result_item,
+         row_number() OVER (PARTITION BY b.part, b.session_id, b.call ORDER BY a.call DESC) AS nth
+  FROM reads b
+  JOIN reads a ON a.part = b.part AND a.session_id = b.session_id AND a.path = b.path AND a.chain = b.chain AND a.call < b.call
+   AND a.first_line < b.first_line + b.lines AND b.first_line < a.first_line + a.lines
+  JOIN spans s ON s.part = a.part AND s.session_id = a.session_id AND s.item = a.result_item AND s.chain = b.chain
+   AND b.request BETWEEN s.first_request AND s.last_request
+),
+changes AS (
+  SELECT part, session_id, call, path FROM calls WHERE mutates AND ran
+)
+SELECT p.part, p.session_id, p.call, p.earlier_call, p.path, p.earlier_range, p."range",
+       coalesce(i.tokens, 0) AS tokens,
+       coalesce(i.carried_tokens, 0) AS carried_tokens
+FROM pairs p
+LEFT JOIN carried_items i ON i.part = p.part AND i.session_id = p.session_id AND i.item = p.result_item
+ASOF LEFT JOIN (SELECT part, session_id, path, call AS edited FROM changes WHERE path IS NOT NULL) e
+  ON e.part = p.part AND e.session_id = p.session_id AND e.path = p.path AND e.edited < p.call
+ASOF LEFT JOIN (SELECT part, session_id, call AS changed FROM changes WHERE path IS NULL) m
+  ON m.part = p.part AND m.session_id = p.session_id AND m.changed < p.call
+WHERE p.nth = 1
+  AND coalesce(e.edited, -1) < p.earlier_call
+  AND coalesce(m.changed, -1) < p.earlier_call;

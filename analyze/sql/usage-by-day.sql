@@ -1,0 +1,30 @@
+-- Usage by day
+--
+-- What every day cost, in the time zone given. Every response is counted once, in the session that owns it.
+--
+-- Parameters: tz
+--
+-- Columns:
+--   day      calendar day of the request in that time zone; NULL without a time stamp
+--   sessions              sessions with at least one request that counts
+--   requests              model calls
+--   input_tokens          tokens sent: uncached + cache read + cache write
+--   cache_read_tokens     tokens read from the prompt cache
+--   cache_write_tokens    tokens written to the prompt cache
+--   output_tokens         tokens produced, reasoning included
+--   cost_usd              USD; requests without a known price are left out
+--   cost_partial          some answered requests have no known price
+SELECT CAST(timezone($tz, to_timestamp(epoch_ms(r."time") / 1000)) AS DATE) AS day,
+       count(DISTINCT (r.part, r.session_id)) AS sessions,
+       count(*) AS requests,
+       sum(r.input_tokens)::BIGINT AS input_tokens,
+       sum(r.cache_read_tokens)::BIGINT AS cache_read_tokens,
+       sum(r.cache_write_tokens)::BIGINT AS cache_write_tokens,
+       sum(r.output_tokens)::BIGINT AS output_tokens,
+       sum(r.cost_usd)::DOUBLE AS cost_usd,
+       count(*) FILTER (WHERE r.status = 'answered' AND r.cost_usd IS NULL) > 0 AS cost_partial
+FROM requests r
+JOIN sessions s USING (part, session_id)
+WHERE r.counts
+GROUP BY 1
+ORDER BY 1 NULLS LAST

@@ -1,0 +1,28 @@
+-- Usage by model
+--
+-- What every model cost. Every response is counted once, in the session that owns it.
+--
+-- Columns:
+--   model    model as logged; NULL unknown
+--   sessions              sessions with at least one request that counts
+--   requests              model calls
+--   input_tokens          tokens sent: uncached + cache read + cache write
+--   cache_read_tokens     tokens read from the prompt cache
+--   cache_write_tokens    tokens written to the prompt cache
+--   output_tokens         tokens produced, reasoning included
+--   cost_usd              USD; requests without a known price are left out
+--   cost_partial          some answered requests have no known price
+SELECT r.model AS model,
+       count(DISTINCT (r.part, r.session_id)) AS sessions,
+       count(*) AS requests,
+       sum(r.input_tokens)::BIGINT AS input_tokens,
+       sum(r.cache_read_tokens)::BIGINT AS cache_read_tokens,
+       sum(r.cache_write_tokens)::BIGINT AS cache_write_tokens,
+       sum(r.output_tokens)::BIGINT AS output_tokens,
+       sum(r.cost_usd)::DOUBLE AS cost_usd,
+       count(*) FILTER (WHERE r.status = 'answered' AND r.cost_usd IS NULL) > 0 AS cost_partial
+FROM requests r
+JOIN sessions s USING (part, session_id)
+WHERE r.counts
+GROUP BY 1
+ORDER BY input_tokens DESC NULLS LAST, 1
