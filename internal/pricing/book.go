@@ -19,6 +19,16 @@ type Rates struct {
 	Output       *float64 `json:"output"` // reasoning included
 }
 
+// Effective fills in what is not priced apart: 1 hour writes cost what 5 minute
+// writes do, and all cache traffic costs what input does, as providers without a
+// price for it bill it.
+func (r Rates) Effective() Rates {
+	r.CacheRead = cmp.Or(r.CacheRead, r.Input)
+	r.CacheWrite5m = cmp.Or(r.CacheWrite5m, r.Input)
+	r.CacheWrite1h = cmp.Or(r.CacheWrite1h, r.CacheWrite5m)
+	return r
+}
+
 // LongContext replaces the rates of a whole request whose input, cached or not,
 // is larger than a threshold.
 type LongContext struct {
@@ -100,15 +110,26 @@ func (b *Book) readList(file string, data []byte) error {
 		if e.Model == "" || e.Provider == "" {
 			return fmt.Errorf("%s: models[%d]: no provider or model", file, i)
 		}
-		if err := check(e.Price); err != nil {
+		if err := l.checked(e.Price, true); err != nil {
 			return fmt.Errorf("%s: models[%d] %q: %w", file, i, e.Model, err)
 		}
-		l.add(e.Price, true)
 		for _, alias := range e.Aliases {
 			b.aliases[alias] = e.Model
 		}
 	}
 	b.layers = slices.Insert(b.layers, 0, l)
+	return nil
+}
+
+// checked adds a price that is sound.
+func (l layer) checked(p Price, asBare bool) error {
+	if p.Provider == "anthropic" {
+		fillHourWrites(&p)
+	}
+	if err := check(p); err != nil {
+		return err
+	}
+	l.add(p, asBare)
 	return nil
 }
 
@@ -158,8 +179,8 @@ func (b *Book) Lookup(provider, model string) (Price, bool) {
 }
 
 // Rows lists every provider and model ID the book knows, aliases included, with
-// its price, in order. A row with Provider "" is the price of an ID at a
-// provider that has no row of its own.
+// its effective rates, in order. A row with Provider "" is the price of an ID at
+// a provider that has no row of its own.
 func (b *Book) Rows() []Price {
 	type key struct{ provider, model string }
 	keys := map[key]bool{}
@@ -181,12 +202,19 @@ func (b *Book) Rows() []Price {
 	var rows []Price
 	for k := range keys {
 		if p, ok := b.Lookup(k.provider, k.model); ok {
-			p.Provider, p.Model = k.provider, k.model
-			rows = append(rows, p)
+			rows = append(rows, row(p, k.provider, k.model))
 		}
 	}
 	slices.SortFunc(rows, func(x, y Price) int {
 		return cmp.Or(cmp.Compare(x.Provider, y.Provider), cmp.Compare(x.Model, y.Model))
 	})
 	return rows
+}
+
+func row(p Price, provider, model string) Price {
+	p.Provider, p.Model, p.Rates = provider, model, p.Rates.Effective()
+	if p.LongContext != nil {
+		p.LongContext = &LongContext{p.LongContext.AboveInputTokens, p.LongContext.Rates.Effective()}
+	}
+	return p
 }

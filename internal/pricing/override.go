@@ -220,18 +220,6 @@ func (o object) longContext() (*LongContext, error) {
 	return &LongContext{AboveInputTokens: lowest * 1000, Rates: rates}, nil
 }
 
-// checked adds a price that is sound.
-func (l layer) checked(p Price, asBare bool) error {
-	if p.Provider == "anthropic" {
-		fillHourWrites(&p)
-	}
-	if err := check(p); err != nil {
-		return err
-	}
-	l.add(p, asBare)
-	return nil
-}
-
 // fillHourWrites adds what neither FreeCode's file nor models.dev holds:
 // Anthropic bills 1 hour cache writes at twice the input price
 // (https://platform.claude.com/docs/en/about-claude/pricing).

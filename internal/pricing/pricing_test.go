@@ -64,8 +64,9 @@ func TestBuiltInIsSound(t *testing.T) {
 		assert.Regexp(t, `^https://`, p.Source, p.Model)
 		assert.Regexp(t, date, p.Date, p.Model)
 		assert.Less(t, *p.CacheRead, *p.Input, "%s: a cache read is cheaper", p.Model)
+		require.NotNil(t, p.CacheWrite1h, "%s: rows have effective rates", p.Model)
 		assert.Greater(t, *p.Output, *p.Input, p.Model)
-		if p.Provider == "anthropic" && p.CacheWrite1h != nil {
+		if p.Provider == "anthropic" {
 			assert.InDelta(t, 1.25**p.Input, *p.CacheWrite5m, 1e-9, p.Model)
 			assert.InDelta(t, 2**p.Input, *p.CacheWrite1h, 1e-9, p.Model)
 		}
@@ -84,12 +85,13 @@ func TestRows(t *testing.T) {
 		assert.NotContains(t, found, key, "each key once")
 		found[key] = usd(p.Rates)
 	}
-	own, listed := [5]float64{1, -1, -1, -1, 2}, [5]float64{5, 0.5, 6.25, 10, 25}
+	own, listed := [5]float64{1, 1, 1, 1, 2}, [5]float64{5, 0.5, 6.25, 10, 25}
 	assert.Equal(t, own, found["me/claude-opus-4-6"])
 	assert.Equal(t, own, found["me/claude-opus-4-6[1m]"], "an alias follows the override")
 	assert.Equal(t, own, found["/claude-opus-4-6"], "the user's own price stands for unknown providers")
 	assert.Equal(t, listed, found["anthropic/claude-opus-4-6"], "another provider keeps its own")
 	assert.Equal(t, listed, found["anthropic/claude-opus-4-6[1m]"])
+	assert.Equal(t, [5]float64{1.75, 0.175, 1.75, 1.75, 14}, found["openai/gpt-5.3-codex"], "writes cost what input does")
 }
 
 func TestOverrideFreeCode(t *testing.T) {
