@@ -1,0 +1,287 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/fclog/fclog/internal/tokens"
+	"github.com/fclog/fclog/rollout"
+)
+
+// Input is one session file to import. How to read it is the caller's business:
+// a dataset knows nothing of formats.
+type Input struct {
+	Path    string
+	Depends []string // other files whose content Read uses
+	Read    func(ctx context.Context) ([]*rollout.Session, error)
+}
+
+// Options say how to import.
+type Options struct {
+	NoText   bool                  // keep hashes and counts only
+	Tokens   *tokens.Tokens        // counter to share; nil: a new one
+	Progress func(done, total int) // called after every file, never at the same time twice; may be nil
+
+	create creator // nil: real files
+}
+
+// Summary says what an import did, in files.
+type Summary struct {
+	Imported  int       // new in the dataset
+	Replaced  int       // changed since they were imported
+	Unchanged int       // already there, by this name or another
+	Kept      int       // older parts kept beside new ones, because the file lost text since
+	Failed    []Failure // could not be read
+	Sessions  int       // in the imported and replaced files
+	Problems  int64     // noted while reading those
+}
+
+// Failure is a file that could not be imported.
+type Failure struct {
+	Path string
+	Err  error
+}
+
+// WriteError is a failure to write the dataset. It ends an import: the next file
+// would fare no better.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return "writing the dataset: " + e.Err.Error() }
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// Import brings session files into the dataset in dir, which is made if it does
+// not exist. A file that is there already is not written again; one that changed
+// replaces its older part after the new one stands. What cannot be read is listed
+// in the summary and does not stop the others. A cancelled or killed import
+// leaves whole files only, and the next one goes on from there.
+func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary, error) {
+	if o.create == nil {
+		o.create = createFile
+	}
+	s, err := openStore(dir, !o.NoText, o.create)
+	if err != nil {
+		return Summary{}, err
+	}
+	im := &importer{store: s, options: o, state: s.readState(), total: len(inputs)}
+	err = im.run(ctx, inputs)
+	if stateErr := s.writeState(im.state); err == nil && stateErr != nil {
+		err = &WriteError{stateErr}
+	}
+	slices.SortFunc(im.summary.Failed, func(a, b Failure) int { return cmp.Compare(a.Path, b.Path) })
+	return im.summary, err
+}
+
+type importer struct {
+	store   *store
+	options Options
+	state   *state
+	index   *index
+	total   int
+	tokens  *tokens.Tokens
+
+	mu      sync.Mutex // guards the fields below
+	summary Summary
+	done    int
+}
+
+// job is an input that has to be looked into.
+type job struct {
+	Input
+	file   string // absolute path
+	stamps []stamp
+	part   string
+	err    error
+}
+
+func (im *importer) run(ctx context.Context, inputs []Input) error {
+	jobs, err := im.changed(inputs)
+	if err != nil || len(jobs) == 0 {
+		return err
+	}
+	if im.index, err = im.store.readIndex(); err != nil {
+		return err
+	}
+	if err := each(ctx, jobs, func(j *job) error {
+		j.part, j.err = partName(j.Path, j.Depends, im.store.text)
+		return nil
+	}); err != nil {
+		return err
+	}
+	fresh := im.fresh(jobs)
+	if len(fresh) == 0 {
+		return nil
+	}
+	if im.tokens = im.options.Tokens; im.tokens == nil {
+		im.tokens = tokens.New()
+	}
+	return each(ctx, fresh, func(j *job) error { return im.file(ctx, j) })
+}
+
+// changed leaves out files that are as they were when they were imported.
+func (im *importer) changed(inputs []Input) ([]*job, error) {
+	var jobs []*job
+	for _, in := range inputs {
+		file, err := filepath.Abs(in.Path)
+		if err != nil {
+			return nil, err
+		}
+		j := &job{Input: in, file: file, stamps: stamps(in.Path, in.Depends)}
+		if im.state.unchanged(im.store, file, j.stamps) {
+			im.finish(func(s *Summary) { s.Unchanged++ })
+			continue
+		}
+		jobs = append(jobs, j)
+	}
+	// With equal content under several names the first path wins, always.
+	slices.SortStableFunc(jobs, func(a, b *job) int { return cmp.Compare(a.file, b.file) })
+	return jobs, nil
+}
+
+// fresh leaves out files whose content is in the dataset or comes twice.
+func (im *importer) fresh(jobs []*job) []*job {
+	var out []*job
+	taken := map[string]bool{}
+	for _, j := range jobs {
+		at, there := im.index.find(j.part)
+		switch {
+		case j.err != nil:
+			im.fail(j.Path, j.err)
+		case there:
+			im.remember(j, at)
+			im.finish(func(s *Summary) { s.Unchanged++ })
+		case taken[j.part]:
+			im.finish(func(s *Summary) { s.Unchanged++ })
+		default:
+			taken[j.part] = true
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// file imports one file. Its error is a WriteError, which ends the import;
+// anything else is a failure of this file.
+func (im *importer) file(ctx context.Context, j *job) error {
+	rows, err := im.read(ctx, j)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		im.fail(j.Path, err)
+		return nil
+	}
+	p := place{source: rows.Sessions[0].Source, month: monthOf(rows), stem: j.part}
+	if err := im.store.commit(p, nonEmpty(rows.tables())); err != nil {
+		return &WriteError{err}
+	}
+	removed, kept, err := im.store.supersede(im.index, j.part, rows)
+	if err != nil {
+		return &WriteError{err}
+	}
+	im.remember(j, p)
+	im.finish(func(s *Summary) { s.add(rows, removed, kept) })
+	return nil
+}
+
+func (s *Summary) add(rows *Rows, removed, kept int) {
+	if removed+kept > 0 {
+		s.Replaced++
+	} else {
+		s.Imported++
+	}
+	s.Kept += kept
+	s.Sessions += len(rows.Sessions)
+	for _, p := range rows.Problems {
+		s.Problems += p.Count
+	}
+}
+
+// rereads bounds how often a file is read again because it grew meanwhile.
+const rereads = 3
+
+// read turns a file into rows. A file that grew between naming its part and
+// reading it is named again, so that a part's name stays true to what it holds.
+// One that never rests keeps its old stamp: the next import reads it once more.
+func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}()
+	for try := 0; ; try++ {
+		sessions, err := j.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		now := stamps(j.Path, j.Depends)
+		if try < rereads && !equalStamps(now, j.stamps) {
+			j.stamps = now
+			if j.part, err = partName(j.Path, j.Depends, im.store.text); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(sessions) == 0 {
+			return nil, errors.New("no session in it")
+		}
+		return newRows(sessions, rowOptions{part: j.part, path: j.Path, file: j.file, size: j.stamps[0].Size, text: im.store.text, tokens: im.tokens})
+	}
+}
+
+func (im *importer) remember(j *job, p place) {
+	stored, err := filepath.Rel(im.store.dir, im.store.path("sessions", p))
+	if err != nil {
+		return
+	}
+	im.state.set(j.file, imported{Stamps: j.stamps, Part: j.part, Stored: filepath.ToSlash(stored)})
+}
+
+func (im *importer) fail(path string, err error) {
+	im.finish(func(s *Summary) { s.Failed = append(s.Failed, Failure{path, err}) })
+}
+
+func (im *importer) finish(count func(*Summary)) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	count(&im.summary)
+	im.done++
+	if im.options.Progress != nil {
+		im.options.Progress(im.done, im.total)
+	}
+}
+
+// each runs f over jobs, one per processor. The first error or a cancelled
+// context stops what has not begun.
+func each(ctx context.Context, jobs []*job, f func(*job) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan *job)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		workers.Go(func() {
+			for j := range queue {
+				if err := f(j); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for _, j := range jobs {
+		if ctx.Err() != nil {
+			break
+		}
+		select {
+		case queue <- j:
+		case <-ctx.Done():
+		}
+	}
+	close(queue)
+	workers.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,103 @@
+package dataset
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// committed is one part that counts, and where its rows stand.
+type committed struct {
+	part     string
+	place    place
+	file     string   // path it was imported from; the base name alone without texts
+	sessions []string // their IDs
+}
+
+// index lists the committed parts of a dataset.
+type index struct {
+	parts []committed
+	at    map[string]int // one of them by part
+}
+
+// readIndex reads all sessions files.
+func (s *store) readIndex() (*index, error) {
+	files, err := s.files("sessions")
+	if err != nil {
+		return nil, err
+	}
+	ix := &index{at: map[string]int{}}
+	for _, p := range files {
+		if err := ix.add(s.path("sessions", p), p); err != nil {
+			return nil, err
+		}
+	}
+	return ix, nil
+}
+
+func (ix *index) add(file string, p place) error {
+	at := map[string]int{}
+	return scanFile(file, func(rows []Session) error {
+		for _, r := range rows {
+			i, ok := at[r.Part]
+			if !ok {
+				i = len(ix.parts)
+				at[r.Part], ix.at[r.Part] = i, i
+				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File})
+			}
+			ix.parts[i].sessions = append(ix.parts[i].sessions, r.SessionID)
+		}
+		return nil
+	})
+}
+
+// find returns where a part stands, if it is committed.
+func (ix *index) find(part string) (place, bool) {
+	i, ok := ix.at[part]
+	if !ok {
+		return place{}, false
+	}
+	return ix.parts[i].place, true
+}
+
+// olderOf lists the other parts that were imported from the same file. Without
+// texts a dataset keeps only base names, so there the sessions must match too.
+func (ix *index) olderOf(part, file string, sessions []string, text bool) []committed {
+	var out []committed
+	for _, c := range ix.parts {
+		if c.part == part || c.file != file {
+			continue
+		}
+		if text || slices.ContainsFunc(c.sessions, func(id string) bool { return slices.Contains(sessions, id) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// files lists the places of a table's files in a fixed order. The empty file
+// that every table has is not among them.
+func (s *store) files(table string) ([]place, error) {
+	// Matched below the folder: its own path may hold what a pattern understands.
+	root := os.DirFS(filepath.Join(s.dir, table))
+	paths, err := fs.Glob(root, "source=*/month=*/*.parquet")
+	if err != nil {
+		return nil, err
+	}
+	var out []place
+	for _, name := range paths {
+		month := path.Dir(name)
+		p := place{
+			source: strings.TrimPrefix(path.Base(path.Dir(month)), "source="),
+			month:  strings.TrimPrefix(path.Base(month), "month="),
+			stem:   strings.TrimSuffix(path.Base(name), ".parquet"),
+		}
+		if p.source != "none" {
+			out = append(out, p)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,160 @@
+package dataset
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// partName is the identity of what a session file and the files it is read with
+// hold: 32 hex digits over their content, packed or not, the importer and the
+// text mode. The same bytes under another name give the same part.
+func partName(path string, depends []string, text bool) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "fclog part, importer %s, text %t\n", Importer, text)
+	if err := addFile(sum, path); err != nil {
+		return "", err
+	}
+	for _, d := range depends {
+		err := addFile(sum, d)
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintln(sum, "missing")
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16]), nil
+}
+
+// addFile adds the digest of a file's content, so that no two lists of files
+// can run together to the same bytes.
+func addFile(sum hash.Hash, path string) error {
+	content := sha256.New()
+	err := hashContent(content, path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		content.Reset()
+		err = hashRaw(content, path)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(sum, "%x\n", content.Sum(nil))
+	return nil
+}
+
+func hashContent(sum hash.Hash, path string) error {
+	r, err := logfile.Content(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(sum, r)
+	return err
+}
+
+// hashRaw is for files that do not unpack: the reader will say what is wrong.
+func hashRaw(sum hash.Hash, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.Copy(sum, f)
+	return err
+}
+
+// monthOf is the partition of a part: the month its first session started.
+func monthOf(rows *Rows) string {
+	var first int64
+	for _, s := range rows.Sessions {
+		if s.StartedAt != 0 && (first == 0 || s.StartedAt < first) {
+			first = s.StartedAt
+		}
+	}
+	if first == 0 {
+		return "unknown"
+	}
+	return time.UnixMilli(first).UTC().Format("2006-01")
+}
+
+// place is where files of a part or of merged parts stand.
+type place struct {
+	source string
+	month  string
+	stem   string // file name without ".parquet": the part, or merged-…
+}
+
+func (s *store) path(table string, p place) string {
+	return filepath.Join(s.dir, table, "source="+p.source, "month="+p.month, p.stem+".parquet")
+}
+
+// commit writes the tables of a part aside, then moves them to their places,
+// sessions last. Before that last step no reader sees any of it.
+func (s *store) commit(p place, tables []table) error {
+	tmp, err := s.tmp()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	aside := func(t table) string { return filepath.Join(tmp, t.name+".parquet") }
+	for _, t := range tables {
+		if err := t.write(s.create, aside(t)); err != nil {
+			return err
+		}
+	}
+	for _, t := range tables {
+		if err := move(aside(t), s.path(t.name, p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nonEmpty leaves out tables without rows: their place stays without a file.
+func nonEmpty(all []table) []table {
+	var out []table
+	for _, t := range all {
+		if t.rows > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// removeFiles takes a part's files away, sessions first: from then on no reader
+// sees the rest.
+func (s *store) removeFiles(p place) error {
+	names := Tables()
+	for i := len(names) - 1; i >= 0; i-- {
+		if err := os.Remove(s.path(names[i], p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// WritePart commits one part whose rows are made already; its name is that of its
+// first session row. The dataset is made if it does not exist.
+func WritePart(dir string, rows *Rows) error {
+	if len(rows.Sessions) == 0 {
+		return errors.New("a part needs a session")
+	}
+	s, err := openStore(dir, rows.Sessions[0].HasText, createFile)
+	if err != nil {
+		return err
+	}
+	first := rows.Sessions[0]
+	p := place{source: first.Source, month: monthOf(rows), stem: first.Part}
+	return s.commit(p, nonEmpty(rows.tables()))
+}

@@ -1,0 +1,287 @@
+package dataset
+
+import (
+	"cmp"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fclog/fclog/internal/tokens"
+	"github.com/fclog/fclog/rollout"
+)
+
+// rowOptions say how the sessions of one file become rows.
+type rowOptions struct {
+	part   string
+	path   string // as given to the reader, as problems name it
+	file   string // absolute
+	size   int64  // bytes on disk
+	text   bool   // false: hashes and counts only
+	tokens *tokens.Tokens
+}
+
+// newRows measures the sessions of one file and turns them into rows.
+func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
+	rows := &Rows{}
+	for _, s := range sessions {
+		rows.addSession(s, o)
+	}
+	return rows, nil
+}
+
+// rowMaker turns one session into rows.
+type rowMaker struct {
+	*rollout.Session
+	o rowOptions
+}
+
+func (rows *Rows) addSession(s *rollout.Session, o rowOptions) {
+	k := rowMaker{s, o}
+	rows.Sessions = append(rows.Sessions, k.session())
+	for i := range s.Requests {
+		rows.Requests = append(rows.Requests, k.request(i))
+	}
+	for i := range s.Items {
+		rows.Items = append(rows.Items, k.item(i))
+	}
+	for i := range s.Spans {
+		rows.Spans = append(rows.Spans, k.span(i))
+	}
+	for i := range s.Calls {
+		rows.Calls = append(rows.Calls, k.call(i))
+	}
+	if o.text {
+		rows.Texts = append(rows.Texts, k.texts()...)
+	}
+	for _, b := range s.OtherBilled {
+		rows.OtherBilled = append(rows.OtherBilled, k.otherBilled(b))
+	}
+	for _, p := range s.Problems {
+		rows.Problems = append(rows.Problems, k.problem(p))
+	}
+}
+
+func (k rowMaker) session() Session {
+	row := Session{
+		Part:            k.o.part,
+		SessionID:       k.ID,
+		Source:          k.Source,
+		AgentVersion:    k.AgentVersion,
+		Agent:           k.Agent,
+		ParentSessionID: k.ParentID,
+		ParentCallID:    k.ParentCall,
+		ForkedFrom:      k.ForkedFrom,
+		SpawnedAt:       millis(k.SpawnedAt),
+		Models:          modelsOf(k.Requests),
+		StartedAt:       millis(k.Started),
+		EndedAt:         millis(k.Ended),
+		File:            k.filePath(k.o.path),
+		FileBytes:       k.o.size,
+		Records:         int64(k.Records),
+		Missing:         k.Missing,
+		HasText:         k.o.text,
+		Importer:        Importer,
+	}
+	if k.o.text {
+		row.CWD = k.CWD
+	}
+	return row
+}
+
+// filePath is how rows name a file: absolute, so that it is found again from any
+// folder; without texts only its base name, for folders tell names of projects.
+func (k rowMaker) filePath(path string) string {
+	switch {
+	case !k.o.text:
+		return filepath.Base(path)
+	case path == k.o.path:
+		return k.o.file
+	}
+	if abs, err := filepath.Abs(path); err == nil && path != "" {
+		return abs
+	}
+	return path
+}
+
+// modelsOf lists the models of answered requests, most used first, then by name.
+func modelsOf(requests []rollout.Request) []string {
+	uses := map[string]int{}
+	for _, r := range requests {
+		if r.Status == rollout.Answered && r.Model != "" {
+			uses[r.Model]++
+		}
+	}
+	names := make([]string, 0, len(uses))
+	for name := range uses {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(uses[b]-uses[a], cmp.Compare(a, b)) })
+	return names
+}
+
+func (k rowMaker) request(i int) Request {
+	r := k.Requests[i]
+	return Request{
+		Part:               k.o.part,
+		SessionID:          k.ID,
+		RequestIndex:       int64(i),
+		Chain:              int64(r.Chain),
+		Request:            int64(r.Number),
+		Kind:               string(r.Kind),
+		Run:                int64(r.Run),
+		Attempt:            int64(r.Attempt),
+		Inherited:          r.Inherited,
+		BaseRequestIndex:   ref(r.Base),
+		ResponseID:         r.ID,
+		Time:               millis(r.Time),
+		DurationMS:         r.DurationMS,
+		TTFTMS:             r.TTFTMS,
+		Provider:           r.Provider,
+		Model:              r.Model,
+		Status:             string(r.Status),
+		InputTokens:        r.Usage.Input,
+		CacheReadTokens:    r.Usage.CacheRead,
+		CacheWriteTokens:   r.Usage.CacheWrite,
+		CacheWrite5mTokens: r.Usage.CacheWrite5m,
+		CacheWrite1hTokens: r.Usage.CacheWrite1h,
+		OutputTokens:       r.Usage.Output,
+		ReasoningTokens:    r.Usage.Reasoning,
+		OutputFinal:        r.OutputFinal,
+		Subscription:       r.Subscription,
+		Messages:           r.Messages,
+		PromptChars:        r.PromptChars,
+		Line:               int64(r.Line),
+	}
+}
+
+func (k rowMaker) item(i int) Item {
+	it := k.Items[i]
+	text := k.Texts[it.Text]
+	return Item{
+		Part:         k.o.part,
+		SessionID:    k.ID,
+		Item:         int64(i),
+		Kind:         string(it.Kind),
+		Role:         string(it.Role),
+		Tool:         it.Tool,
+		CallID:       it.CallID,
+		Label:        it.Label,
+		Origin:       string(it.Origin),
+		RequestIndex: ref(it.Request),
+		TextHash:     hashOf(text),
+		Chars:        int64(text.Chars),
+		Bytes:        int64(text.Bytes),
+	}
+}
+
+func (k rowMaker) span(i int) Span {
+	sp := k.Spans[i]
+	text := k.Texts[sp.Text]
+	return Span{
+		Part:         k.o.part,
+		SessionID:    k.ID,
+		Item:         int64(sp.Item),
+		Span:         int64(i),
+		Chain:        int64(sp.Chain),
+		FirstRequest: int64(sp.First),
+		LastRequest:  int64(sp.Last),
+		Position:     sp.Position,
+		TextHash:     hashOf(text),
+		Chars:        int64(text.Chars),
+		Bytes:        int64(text.Bytes),
+	}
+}
+
+func (k rowMaker) call(i int) Call {
+	c := k.Calls[i]
+	row := Call{
+		Part:         k.o.part,
+		SessionID:    k.ID,
+		Call:         int64(i),
+		RequestIndex: ref(c.Request),
+		CallID:       c.ID,
+		Tool:         c.Tool,
+		Class:        string(c.Class),
+		ReadOnly:     c.ReadOnly,
+		Mutates:      c.Mutates,
+		Ran:          c.Ran,
+		Denied:       c.Denied,
+		Failed:       c.Failed,
+		Inherited:    c.Inherited,
+		Time:         millis(c.Time),
+		DurationMS:   c.DurationMS,
+		ArgsItem:     ref(c.ArgsItem),
+		ResultItem:   ref(c.ResultItem),
+		StartsTask:   c.Starts,
+		Poll:         string(c.Poll),
+		Truncated:    string(c.Truncated),
+		ChildSession: c.Child,
+		Line:         int64(c.Line),
+	}
+	if k.o.text {
+		row.Args = k.Texts[c.Args].S
+		row.Command, row.Path, row.Range = c.Command, c.Path, c.Range
+		row.Task, row.Handle, row.Recovers = c.Task, c.Handle, c.Recovers
+	}
+	return row
+}
+
+// texts lists the texts with words; opaque data has only its hash.
+func (k rowMaker) texts() []Text {
+	var out []Text
+	for _, t := range k.Texts {
+		if !t.Opaque {
+			out = append(out, Text{Part: k.o.part, SessionID: k.ID, TextHash: hashOf(t), Text: t.S})
+		}
+	}
+	return out
+}
+
+func (k rowMaker) otherBilled(b rollout.OtherBilled) OtherBilled {
+	return OtherBilled{
+		Part:             k.o.part,
+		SessionID:        k.ID,
+		Kind:             b.Kind,
+		Time:             millis(b.Time),
+		Provider:         b.Provider,
+		Model:            b.Model,
+		InputTokens:      b.Usage.Input,
+		CacheReadTokens:  b.Usage.CacheRead,
+		CacheWriteTokens: b.Usage.CacheWrite,
+		OutputTokens:     b.Usage.Output,
+		Estimate:         b.Estimate,
+		Line:             int64(b.Line),
+	}
+}
+
+func (k rowMaker) problem(p rollout.Problem) Problem {
+	return Problem{
+		Part:      k.o.part,
+		SessionID: k.ID,
+		File:      k.filePath(p.File),
+		Line:      int64(p.Line),
+		Kind:      p.Kind,
+		Detail:    p.Detail,
+		Count:     int64(max(p.Count, 1)),
+	}
+}
+
+func hashOf(t rollout.Text) string { return hex.EncodeToString(t.Hash[:]) }
+
+// ref turns an index into a number, NULL where it refers to nothing.
+func ref(i int) *int64 {
+	if i < 0 {
+		return nil
+	}
+	n := int64(i)
+	return &n
+}
+
+// millis is a time in Unix milliseconds; 0, which is NULL, where it is unknown.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}

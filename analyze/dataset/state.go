@@ -1,0 +1,93 @@
+package dataset
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// state remembers which files were imported as they are now. It is a cache:
+// without it files are read again and found to be there already.
+type state struct {
+	mu       sync.Mutex
+	Importer string              `json:"importer"`
+	Files    map[string]imported `json:"files"` // by absolute path
+}
+
+type imported struct {
+	Stamps []stamp `json:"stamps"` // of the file and those it is read with
+	Part   string  `json:"part"`
+	Stored string  `json:"stored"` // its sessions file, relative to the dataset
+}
+
+// stamp tells a file from its later self.
+type stamp struct {
+	Path  string `json:"path"`
+	Size  int64  `json:"size"` // -1 missing
+	Mtime int64  `json:"mtime_ns"`
+}
+
+// readState returns an empty state where there is none that can be used.
+func (s *store) readState() *state {
+	st := &state{}
+	raw, err := os.ReadFile(filepath.Join(s.dir, stateFile))
+	if err != nil || json.Unmarshal(raw, st) != nil || st.Importer != Importer {
+		st = &state{}
+	}
+	if st.Files == nil {
+		st.Files = map[string]imported{}
+	}
+	st.Importer = Importer
+	return st
+}
+
+func (s *store) writeState(st *state) error {
+	raw, err := json.MarshalIndent(st, "", " ")
+	if err != nil {
+		return err
+	}
+	return replaceFile(filepath.Join(s.dir, stateFile), append(raw, '\n'))
+}
+
+// unchanged reports whether the file was imported with these stamps and its part
+// is still there.
+func (st *state) unchanged(s *store, path string, now []stamp) bool {
+	known, ok := st.Files[path]
+	if !ok || !equalStamps(known.Stamps, now) {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(known.Stored)))
+	return err == nil
+}
+
+func (st *state) set(path string, im imported) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.Files[path] = im
+}
+
+func stamps(path string, depends []string) []stamp {
+	out := make([]stamp, 0, 1+len(depends))
+	for _, p := range append([]string{path}, depends...) {
+		info, err := os.Stat(p)
+		if err != nil {
+			out = append(out, stamp{Path: p, Size: -1})
+			continue
+		}
+		out = append(out, stamp{Path: p, Size: info.Size(), Mtime: info.ModTime().UnixNano()})
+	}
+	return out
+}
+
+func equalStamps(a, b []stamp) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}

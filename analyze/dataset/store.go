@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// SchemaVersion is the version of the tables. Columns are added, never renamed.
+const SchemaVersion = 1
+
+// Importer stands in every sessions row and in the name of every part, so that
+// files are read again when reading changes.
+const Importer = "1"
+
+const (
+	markerFile = "fclog-dataset.json"
+	tmpFolder  = "_tmp"
+	stateFile  = "_state/files.json"
+)
+
+// marker tells a dataset from any other folder.
+type marker struct {
+	SchemaVersion int  `json:"schema_version"`
+	Text          bool `json:"text"` // false: made with --no-text, holds no text at all
+}
+
+// store is a dataset opened for writing.
+type store struct {
+	dir    string
+	text   bool
+	create creator
+}
+
+// Is reports whether dir holds a dataset.
+func Is(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, markerFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// Check reports why dir cannot be read as a dataset, nil if it can.
+func Check(dir string) error {
+	_, err := readMarker(dir)
+	return err
+}
+
+func readMarker(dir string) (marker, error) {
+	var m marker
+	raw, err := os.ReadFile(filepath.Join(dir, markerFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("%s is not an fclog dataset (no %s in it)", dir, markerFile)
+	}
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil || m.SchemaVersion < 1 {
+		return m, fmt.Errorf("%s: not a dataset marker", filepath.Join(dir, markerFile))
+	}
+	if m.SchemaVersion > SchemaVersion {
+		return m, fmt.Errorf("dataset %s has schema version %d; this fclog reads up to version %d: a newer fclog is needed", dir, m.SchemaVersion, SchemaVersion)
+	}
+	return m, nil
+}
+
+// openStore opens the dataset in dir, or makes one if dir is empty or missing.
+func openStore(dir string, text bool, create creator) (*store, error) {
+	s := &store{dir: dir, text: text, create: create}
+	m, err := readMarker(dir)
+	if err != nil {
+		if Is(dir) {
+			return nil, err
+		}
+		return s, s.init()
+	}
+	switch {
+	case m.Text && !text:
+		return nil, fmt.Errorf("dataset %s holds texts: an import without texts needs a dataset of its own", dir)
+	case !m.Text && text:
+		return nil, fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", dir)
+	}
+	return s, s.emptyTables()
+}
+
+// init makes a new dataset. The marker comes first: a folder that holds files
+// but no marker is somebody else's.
+func (s *store) init() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("%s is neither empty nor an fclog dataset (no %s in it)", s.dir, markerFile)
+	}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(marker{SchemaVersion: SchemaVersion, Text: s.text})
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(filepath.Join(s.dir, markerFile), append(raw, '\n')); err != nil {
+		return err
+	}
+	return s.emptyTables()
+}
+
+// emptyTables gives every table one file without rows, so that a reader's globs
+// match and columns have types before anything is imported.
+func (s *store) emptyTables() error {
+	for _, t := range (&Rows{}).tables() {
+		path := filepath.Join(s.dir, t.name, "source=none", "month=none", "empty.parquet")
+		if _, err := os.Stat(path); err == nil {
+			continue
+		}
+		if err := s.put(path, func(tmp string) error { return t.write(s.create, tmp) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put writes one file aside and moves it to its place.
+func (s *store) put(path string, write func(tmp string) error) error {
+	tmp, err := s.tmp()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	aside := filepath.Join(tmp, filepath.Base(path))
+	if err := write(aside); err != nil {
+		return err
+	}
+	return move(aside, path)
+}
+
+func (s *store) tmp() (string, error) {
+	root := filepath.Join(s.dir, tmpFolder)
+	if err := os.MkdirAll(root, 0o700); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(root, strconv.Itoa(os.Getpid())+"-")
+}
+
+func move(from, to string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
+}
+
+// replaceFile writes a small file so that a reader sees the old or the new one.
+func replaceFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}

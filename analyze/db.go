@@ -1,0 +1,288 @@
+package analyze
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/fclog/fclog/analyze/dataset"
+)
+
+//go:embed sql/views/*.sql sql/shared/*.sql
+var setupSQL embed.FS
+
+//go:embed sql/views/3_selected.sql
+var selectSessions string
+
+// Options say what to open and how.
+type Options struct {
+	Dataset   string
+	Prices    []Price
+	Selection Selection
+	TZ        *time.Location // zone of days and of shown times; nil: UTC
+	Threads   int            // 0: one per processor
+	MemoryMB  int            // 0: 2048; beyond it DuckDB writes to the temporary folder
+}
+
+// DB answers questions about the selected sessions of a dataset. Its tables are
+// sessions, requests, items, spans, calls, other_billed, calibration, problems,
+// prices and session_tree, and texts, which is read from the files when asked
+// for. It cannot be written to, and reads no file outside the dataset.
+type DB struct {
+	db   *sql.DB
+	conn *sql.Conn
+	tmp  string
+}
+
+// ErrNotQuery refuses what is not one reading statement.
+var ErrNotQuery = errors.New("only one SELECT statement at a time can be run")
+
+// Open loads the selected sessions of a dataset.
+func Open(ctx context.Context, o Options) (*DB, error) {
+	if err := dataset.Check(o.Dataset); err != nil {
+		return nil, err
+	}
+	tmp, err := os.MkdirTemp("", "fclog-sql-")
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{tmp: tmp}
+	if err := d.open(ctx, o); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("opening dataset %s: %w", o.Dataset, err)
+	}
+	return d, nil
+}
+
+func (d *DB) open(ctx context.Context, o Options) error {
+	connector, err := duckdb.NewConnector("", nil)
+	if err != nil {
+		return err
+	}
+	d.db = sql.OpenDB(connector)
+	if d.conn, err = d.db.Conn(ctx); err != nil {
+		return err
+	}
+	root, err := filepath.Abs(o.Dataset)
+	if err != nil {
+		return err
+	}
+	steps := []func() error{
+		func() error { return d.exec(ctx, settings(o, root, d.tmp)...) },
+		func() error { return d.exec(ctx, rawViews(root)...) },
+		func() error { return d.loadPrices(ctx, o.Prices) },
+		func() error { return d.setUp(ctx, o.Selection) },
+		func() error {
+			return d.exec(ctx, "SET enable_external_access = false", "SET lock_configuration = true")
+		},
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close releases the database and its temporary files.
+func (d *DB) Close() error {
+	var errs []error
+	if d.conn != nil {
+		errs = append(errs, d.conn.Close())
+	}
+	if d.db != nil {
+		errs = append(errs, d.db.Close())
+	}
+	return errors.Join(append(errs, os.RemoveAll(d.tmp))...)
+}
+
+func (d *DB) exec(ctx context.Context, statements ...string) error {
+	for _, s := range statements {
+		if _, err := d.conn.ExecContext(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settings keep DuckDB off the network and inside its bounds. The order matters:
+// the folders must be named before external access ends.
+func settings(o Options, root, tmp string) []string {
+	threads, memory, zone := o.Threads, o.MemoryMB, "UTC"
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if memory <= 0 {
+		memory = 2048
+	}
+	if o.TZ != nil && o.TZ != time.Local {
+		zone = o.TZ.String()
+	}
+	return []string{
+		"SET autoinstall_known_extensions = false",
+		"SET autoload_known_extensions = false",
+		fmt.Sprintf("SET threads = %d", threads),
+		fmt.Sprintf("SET memory_limit = '%dMB'", memory),
+		"SET temp_directory = " + quote(tmp),
+		"SET preserve_insertion_order = true",
+		"SET TimeZone = " + quote(zone),
+		"SET allowed_directories = [" + quote(root+string(filepath.Separator)) + "]",
+	}
+}
+
+// rawViews make the files of every table readable as raw_TABLE, with the stem of
+// the file each row stands in.
+func rawViews(root string) []string {
+	var out []string
+	for _, table := range dataset.Tables() {
+		glob := filepath.ToSlash(filepath.Join(escapeGlob(root), table)) + "/*/*/*.parquet"
+		out = append(out, fmt.Sprintf(`CREATE VIEW raw_%s AS
+SELECT * EXCLUDE (filename), parse_filename(filename, true) AS stem
+FROM read_parquet(%s, hive_partitioning = true, hive_types_autocast = 0, union_by_name = true, filename = true)`, table, quote(glob)))
+	}
+	return out
+}
+
+// quote writes a string as an SQL literal, for the few places that take no
+// parameter.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// escapeGlob makes characters that patterns understand stand for themselves.
+func escapeGlob(path string) string {
+	return strings.NewReplacer("[", "[[]", "*", "[*]", "?", "[?]").Replace(path)
+}
+
+func (d *DB) loadPrices(ctx context.Context, prices []Price) error {
+	err := d.exec(ctx, `CREATE TABLE prices (
+  provider VARCHAR, model VARCHAR NOT NULL, input DOUBLE, cache_read DOUBLE, cache_write_5m DOUBLE, cache_write_1h DOUBLE, output DOUBLE,
+  long_above BIGINT, long_input DOUBLE, long_cache_read DOUBLE, long_cache_write_5m DOUBLE, long_cache_write_1h DOUBLE, long_output DOUBLE)`)
+	if err != nil {
+		return err
+	}
+	return d.conn.Raw(func(c any) error {
+		a, err := duckdb.NewAppenderFromConn(c.(driver.Conn), "", "prices")
+		if err != nil {
+			return err
+		}
+		for _, p := range prices {
+			if err := appendPrice(a, p); err != nil {
+				a.Close()
+				return fmt.Errorf("price of %s: %w", p.Model, err)
+			}
+		}
+		return a.Close()
+	})
+}
+
+func appendPrice(a *duckdb.Appender, p Price) error {
+	var provider any
+	if p.Provider != "" {
+		provider = p.Provider
+	}
+	row := []driver.Value{provider, p.Model}
+	for _, v := range []*float64{p.Input, p.CacheRead, p.CacheWrite5m, p.CacheWrite1h, p.Output} {
+		row = append(row, orNull(v))
+	}
+	row = append(row, orNull(p.LongAbove))
+	for _, v := range []*float64{p.Long.Input, p.Long.CacheRead, p.Long.CacheWrite5m, p.Long.CacheWrite1h, p.Long.Output} {
+		row = append(row, orNull(v))
+	}
+	return a.AppendRow(row...)
+}
+
+func orNull[T any](v *T) driver.Value {
+	if v == nil {
+		return nil
+	}
+	return *v
+}
+
+// setUp runs the .sql files that make the tables, in the order of their names,
+// then those that the shipped questions share.
+func (d *DB) setUp(ctx context.Context, sel Selection) error {
+	if err := d.exec(ctx, "CREATE TABLE selected (source VARCHAR, stem VARCHAR, part VARCHAR, session_id VARCHAR)"); err != nil {
+		return err
+	}
+	for _, pattern := range []string{"sql/views/*.sql", "sql/shared/*.sql"} {
+		names, err := fs.Glob(setupSQL, pattern)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := d.runFile(ctx, name, sel); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
+	if strings.HasSuffix(name, "/3_selected.sql") {
+		query, args := sel.query()
+		_, err := d.conn.ExecContext(ctx, query, args...)
+		return err
+	}
+	text, err := setupSQL.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return d.exec(ctx, string(text))
+}
+
+// readers are the words a reading statement can begin with.
+var readers = regexp.MustCompile(`(?is)^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*(SELECT|WITH|FROM|VALUES|TABLE|DESCRIBE|SHOW|SUMMARIZE|PIVOT|UNPIVOT)\b`)
+
+// Query runs one reading statement. Anything else is ErrNotQuery.
+func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	// Preparing an EXPORT already makes its folder, so the first word is looked at
+	// before DuckDB is asked.
+	if !readers.MatchString(query) {
+		return nil, ErrNotQuery
+	}
+	if err := d.mayRun(query); err != nil {
+		return nil, err
+	}
+	return d.conn.QueryContext(ctx, query, args...)
+}
+
+// mayRun asks DuckDB what kind of statement it is. Preparing runs nothing.
+func (d *DB) mayRun(query string) error {
+	return d.conn.Raw(func(c any) error {
+		prepared, err := c.(*duckdb.Conn).Prepare(query)
+		if err != nil {
+			return queryError(err)
+		}
+		defer prepared.Close()
+		kind, err := prepared.(*duckdb.Stmt).StatementType()
+		if err != nil {
+			return err
+		}
+		if kind != duckdb.STATEMENT_TYPE_SELECT {
+			return ErrNotQuery
+		}
+		return nil
+	})
+}
+
+// queryError tells several statements, which the driver refuses without a type
+// of error, from a fault in one.
+func queryError(err error) error {
+	var fault *duckdb.Error
+	if errors.As(err, &fault) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ErrNotQuery, err)
+}

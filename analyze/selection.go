@@ -1,0 +1,59 @@
+package analyze
+
+import (
+	"strings"
+	"time"
+)
+
+// Selection says which sessions to look at. The zero value selects all.
+type Selection struct {
+	Since   time.Time // sessions that ended at or after it; zero: no bound
+	Until   time.Time // sessions that started before it; zero: no bound
+	Agent   string    // source: freecode, codex, claude-code
+	Model   string    // a model that answered, with or without its provider prefix
+	Project string    // part of the working directory
+	Session string    // beginning of the session ID
+	Last    int       // the newest N sessions, with the sub-agents below them; 0: all
+}
+
+// query is the statement that fills the table of selected sessions. Values of
+// the selection are parameters, never part of the text.
+func (s Selection) query() (string, []any) {
+	var where []string
+	var args []any
+	add := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if !s.Since.IsZero() {
+		add("coalesce(c.ended_at, c.started_at) >= ?::TIMESTAMPTZ", s.Since.UTC())
+	}
+	if !s.Until.IsZero() {
+		add("coalesce(c.started_at, c.ended_at) < ?::TIMESTAMPTZ", s.Until.UTC())
+	}
+	if s.Agent != "" {
+		add("c.source = ?::VARCHAR", s.Agent)
+	}
+	if s.Model != "" {
+		add("list_contains(list_transform(c.models, lambda m: lower(m)), lower(?::VARCHAR)) OR "+
+			"list_contains(list_transform(c.models, lambda m: lower(regexp_extract(m, '[^/]*$'))), lower(?::VARCHAR))", s.Model, s.Model)
+	}
+	if s.Project != "" {
+		add("contains(lower(c.cwd), lower(?::VARCHAR))", s.Project)
+	}
+	if s.Session != "" {
+		add("starts_with(c.session_id, ?::VARCHAR)", s.Session)
+	}
+	for i, w := range where {
+		where[i] = "(" + w + ")"
+	}
+	sql := selectSessions
+	if len(where) > 0 {
+		sql = strings.Replace(sql, "WHERE true", "WHERE "+strings.Join(where, " AND "), 1)
+	}
+	last := int64(s.Last)
+	if last <= 0 {
+		last = 1 << 62
+	}
+	return sql, append(args, last)
+}
