@@ -52,6 +52,12 @@ func (b *Builder) OpaqueText(data string) TextID {
 	return b.intern(Text{Hash: hash, Chars: utf8.RuneCountInString(data), Bytes: len(data), Opaque: true})
 }
 
+// OpaqueSum is OpaqueText for data that the reader did not keep: its SHA-256,
+// Unicode code points and bytes.
+func (b *Builder) OpaqueSum(hash [32]byte, chars, bytes int) TextID {
+	return b.intern(Text{Hash: hash, Chars: chars, Bytes: bytes, Opaque: true})
+}
+
 func (b *Builder) intern(t Text) TextID {
 	if id, ok := b.texts[t.Hash]; ok {
 		return id
@@ -153,6 +159,35 @@ func (c *Chain) Replace(e *Entry, text TextID, tokens *int64) {
 	}
 	c.close(e)
 	e.Text, e.tokens, e.first = text, tokens, c.count+1
+}
+
+// Reorder gives the entries, in the order named, the positions they hold between
+// them now, for all coming requests. Entries that keep their position keep their
+// span. All of them must stand in the chain.
+func (c *Chain) Reorder(entries []*Entry) {
+	positions := make([]int64, len(entries))
+	for i, e := range entries {
+		positions[i] = e.position
+	}
+	slices.Sort(positions)
+	for i, e := range entries {
+		if e.position == positions[i] {
+			continue
+		}
+		c.close(e)
+		e.position, e.first = positions[i], c.count+1
+	}
+}
+
+// Swap puts another item in the place of an entry for all coming requests, with
+// that item's own text and size: content that stands in for what was there.
+func (c *Chain) Swap(e *Entry, item int) {
+	if _, ok := c.alive[e]; !ok {
+		return
+	}
+	c.close(e)
+	it := c.b.Session.Items[item]
+	e.Item, e.Text, e.tokens, e.first = item, it.Text, it.Tokens, c.count+1
 }
 
 // Size sets the size of an entry whose text has no words, also for requests

@@ -65,6 +65,7 @@ type Call struct {
 	Truncated  Truncation
 	Handle     string // what names the rest of a truncated output: call ID or path
 	Recovers   string // handle of the earlier output this call goes back to; "" none
+	Parent     string // ID of the call whose script made this one; "" the model itself did
 	Child      string // session ID of the sub-agent it started; "" none or unknown
 	Line       int    // line in the log, 1-based
 }

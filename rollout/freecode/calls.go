@@ -1,0 +1,90 @@
+package freecode
+
+import "slices"
+
+// current is the turn that logged calls belong to. Logs without requests, and
+// calls behind a gap, get one of their own.
+func (r *reader) current(e *event) *turn {
+	if r.turn == nil || r.turn.request < 0 && e.TurnID != r.turn.turnID && !r.turn.settled {
+		r.settle(true)
+		r.turn = &turn{request: -1, turnID: e.TurnID}
+	}
+	return r.turn
+}
+
+// call is a call that runs now.
+func (r *reader) call(e *event) {
+	t := r.current(e)
+	args := compactArgs(e.Args)
+	var s *slot
+	if e.ParentCallID == "" {
+		s = t.find(e.Tool, args)
+	}
+	if s == nil {
+		s = r.extra(t, e)
+	}
+	s.logged, s.args, s.callID, s.parent = true, args, e.CallID, e.ParentCallID
+	s.time, s.line = at(e.Timestamp), e.line
+	if t.settled {
+		r.settleExtra(t, s)
+	}
+	r.outputs = append(r.outputs, &pending{turn: t, slot: s})
+}
+
+// extra adds a call that the response did not name.
+func (r *reader) extra(t *turn, e *event) *slot {
+	s := &slot{tool: e.Tool, call: -1}
+	t.slots = append(t.slots, s)
+	if t.request >= 0 && e.ParentCallID == "" {
+		r.fold("call-without-response", e.line, "a call was logged that its response does not name")
+	}
+	return s
+}
+
+// settleExtra places a call whose turn is already part of the conversation.
+func (r *reader) settleExtra(t *turn, s *slot) {
+	if s.call < 0 {
+		r.addCall(t, s, true)
+	}
+}
+
+// output ends a call: by its ID where both carry one, else the oldest open call
+// of the same tool.
+func (r *reader) output(e *event) {
+	i := slices.IndexFunc(r.outputs, func(p *pending) bool {
+		if e.CallID != "" && p.slot.callID != "" {
+			return p.slot.callID == e.CallID
+		}
+		return p.slot.tool == e.Tool
+	})
+	if i < 0 {
+		r.fold("result-without-call", e.line, "an output was logged without a call")
+		return
+	}
+	p := r.outputs[i]
+	r.outputs = slices.Delete(r.outputs, i, i+1)
+	p.slot.answered, p.slot.failed, p.slot.duration = true, e.Failed, e.DurationMS
+	if e.Display != nil {
+		p.slot.display = *e.Display
+	}
+	if p.turn.settled {
+		r.lateOutput(p.turn, p.slot)
+	}
+}
+
+// denied is a call that a rule, a hook or the user refused; the model saw the
+// reason as its result.
+func (r *reader) denied(e *event) {
+	t := r.current(e)
+	args := compactArgs(e.Args)
+	s := t.find(e.Tool, args)
+	if s == nil {
+		s = r.extra(t, e)
+	}
+	s.denied, s.args = true, args
+	s.answered, s.display = true, e.Reason
+	s.time, s.line = at(e.Timestamp), e.line
+	if t.settled {
+		r.settleExtra(t, s)
+	}
+}

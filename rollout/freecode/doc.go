@@ -1,0 +1,14 @@
+// Package freecode reads the session logs of FreeCode: events.jsonl, which holds
+// every request, call and usage figure but no texts, joined with the message
+// store (messages.jsonl, meta.json, memory.json) where that lies beside it.
+//
+// The reader walks the events once. What a response brings (its text, calls and
+// their results) is collected in a turn and settled into the conversation when
+// the next request is about to be sent; the conversation follows FreeCode's own
+// rules for reloading, pruning and compacting, so that at each request it holds
+// what was really sent. Texts that stand in neither file are counted as pieces
+// of the conversation but become no items.
+package freecode
+
+// Name is the name of this log format, Session.Source.
+const Name = "freecode"

@@ -1,0 +1,387 @@
+package freecode
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// hungAfter is how long a request must have been open at the end of the log to
+// count as hung, in milliseconds: FreeCode gives up on a silent stream then.
+const hungAfter = 300_000
+
+// Read reads one events.jsonl and the message store beside it, if there is one.
+func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
+	st, err := loadStore(path)
+	if err != nil {
+		return nil, err
+	}
+	log, err := logfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	r := newReader(path, st)
+	for log.Next() {
+		if r.records%256 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		r.record(log.Record(), log.Line())
+	}
+	if err := log.Err(); err != nil {
+		return nil, err
+	}
+	if r.known == 0 {
+		return nil, fmt.Errorf("%s: %w: it holds no FreeCode events", path, logfile.ErrNotLog)
+	}
+	s := r.finish(log.Problems())
+	if err := rollout.Check(s); err != nil {
+		return nil, err
+	}
+	return []*rollout.Session{s}, nil
+}
+
+// reader is the state of one walk over the events.
+type reader struct {
+	path  string
+	b     *rollout.Builder
+	store *store
+	join  *joiner
+	conv  *conversation
+
+	records   int
+	known     int // events of a known type
+	last      int64
+	started   bool // turn.started came since the last response
+	september bool // the build is of September 2026 or later
+
+	run      int
+	turn     *turn         // the latest response's
+	open     []*openTurn   // requests without an answer
+	requests []requestInfo // parallel to Session.Requests
+	outputs  []*pending    // calls without an output, oldest first
+	tasks    []*task
+	compact  bool // a compaction came since the last request
+	steered  map[string]bool
+
+	summaries int // summaries already placed
+	before    measured
+
+	callIDs   map[string]bool
+	callCount int
+	lostTexts int
+	lostIDs   int
+	lostTurns int
+	gapUsers  int
+	miscounts int
+	folded    map[string]int // index of a folded problem
+}
+
+// openTurn is a request that waits for its answer.
+type openTurn struct {
+	index  int
+	turnID string
+	ts     int64
+}
+
+// pending is a call that waits for its output.
+type pending struct {
+	turn *turn
+	slot *slot
+}
+
+// requestInfo is what retries and runs are told apart by.
+type requestInfo struct {
+	turnID string
+	count  int64
+	chars  int64
+}
+
+func newReader(path string, st *store) *reader {
+	b := rollout.NewBuilder(Name)
+	b.Session.File = path
+	r := &reader{
+		path: path, b: b, store: st, join: &joiner{lines: st.messages}, conv: newConversation(b),
+		steered: map[string]bool{}, callIDs: map[string]bool{}, folded: map[string]int{},
+	}
+	if !st.found {
+		r.join.texts = st.memory.Messages
+	}
+	return r
+}
+
+// record reads one line of the log.
+func (r *reader) record(raw []byte, line int) {
+	r.records++
+	e := &event{line: line}
+	if logfile.Unmarshal(raw, e) != nil || e.Type == "" {
+		r.fold("bad-record", line, "the record is not an event, or a field has an unexpected type; it was skipped")
+		return
+	}
+	if r.b.Session.ID == "" {
+		r.b.Session.ID = e.AggregateID
+	}
+	r.clock(e.Timestamp)
+	if e.sinceSeptember() {
+		r.september = true
+	}
+	if !r.handle(e) {
+		r.fold("unknown-record", line, "event type "+quoteType(e.Type)+" is not known; it was counted only", e.Type)
+		return
+	}
+	r.known++
+}
+
+// quoteType keeps a foreign type name from carrying text into a report.
+func quoteType(name string) string {
+	if !plainType.MatchString(name) {
+		return "with an unusual name"
+	}
+	return name
+}
+
+var plainType = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,59}$`)
+
+func (r *reader) clock(ms int64) {
+	if ms <= 0 {
+		return
+	}
+	r.last = max(r.last, ms)
+	t := at(ms)
+	if s := r.b.Session; s.Started.IsZero() || t.Before(s.Started) {
+		s.Started = t
+	}
+	if t.After(r.b.Session.Ended) {
+		r.b.Session.Ended = t
+	}
+}
+
+// handle acts on an event; false for an unknown type.
+func (r *reader) handle(e *event) bool {
+	switch e.Type {
+	case evTurnStarted:
+		r.turnStarted(e)
+	case evRequest:
+		r.request(e)
+	case evFirstToken:
+		r.firstToken(e)
+	case evResponse:
+		r.response(e)
+	case evError:
+		r.failed(e)
+	case evCall:
+		r.call(e)
+	case evOutput:
+		r.output(e)
+	case evDenied:
+		r.denied(e)
+	case evCompact:
+		r.compacted(e)
+	case evSteered:
+		r.steer(e)
+	case evSubagentStart:
+		r.subagent(e)
+	case evSubagentStop:
+		r.closeTask(e.SubagentID)
+	case evCacheWarm, evAuxiliary, evRedirect:
+		r.otherBilled(e)
+	case evNavigate:
+		r.navigate(e)
+	default:
+		return silentEvents[e.Type]
+	}
+	return true
+}
+
+func (r *reader) turnStarted(e *event) {
+	if len(r.b.Session.Requests) == 0 || len(r.open) == 0 && !r.justAnswered(e.TurnID) {
+		r.september = true
+	}
+}
+
+// justAnswered tells the older place of turn.started: right behind the response
+// of its own turn, before any of its calls.
+func (r *reader) justAnswered(turnID string) bool {
+	return r.turn != nil && r.turn.turnID == turnID && !r.turn.settled
+}
+
+// otherBilled notes a billed call whose payload is not logged.
+func (r *reader) otherBilled(e *event) {
+	kind := e.Type
+	if e.Purpose != "" {
+		kind += "/" + e.Purpose
+	}
+	r.b.Session.OtherBilled = append(r.b.Session.OtherBilled, rollout.OtherBilled{
+		Kind: kind, Time: at(e.Timestamp), Provider: e.Provider, Model: modelName(e), Usage: r.usage(e), Line: e.line,
+	})
+}
+
+// modelName is the model as named; "" for the placeholder of an unnamed default.
+func modelName(e *event) string {
+	if e.EchoedModel != "" {
+		return e.EchoedModel
+	}
+	if e.Model == "(provider default)" {
+		return ""
+	}
+	return e.Model
+}
+
+// usage copies the token counts and holds the identities: parts never exceed
+// their whole. What breaks them is clamped and noted.
+func (r *reader) usage(e *event) rollout.Usage {
+	bad := false
+	clamp := func(v *int64, limit int64) *int64 {
+		if v == nil || *v >= 0 && *v <= limit {
+			return v
+		}
+		bad = true
+		n := max(0, min(*v, limit))
+		return &n
+	}
+	u := rollout.Usage{Input: clamp(e.Input, math.MaxInt64), Output: clamp(e.Output, math.MaxInt64)}
+	whole := int64(math.MaxInt64)
+	if u.Input != nil {
+		whole = *u.Input
+	}
+	u.CacheRead = clamp(e.CacheRead, whole)
+	if u.CacheRead != nil && u.Input != nil {
+		whole -= *u.CacheRead
+	}
+	u.CacheWrite = clamp(e.CacheWrite, whole)
+	whole = math.MaxInt64
+	if u.Output != nil {
+		whole = *u.Output
+	}
+	u.Reasoning = clamp(e.Reasoning, whole)
+	if bad {
+		r.fold("usage-inconsistent", e.line, "a token count is negative or larger than the whole it is part of; it was clamped")
+	}
+	return u
+}
+
+// subagent ties a child to the agent call that runs now.
+func (r *reader) subagent(e *event) {
+	for _, p := range r.outputs {
+		if p.slot.tool == "agent" && p.slot.child == "" {
+			p.slot.child = e.SubagentID
+			return
+		}
+	}
+}
+
+// navigate moves the conversation to another branch.
+func (r *reader) navigate(e *event) {
+	r.settle(true)
+	r.before = measured{}
+	if r.conv.rewind(e.To) {
+		return
+	}
+	r.fold("unknown-branch", e.line, "the conversation moved to a message that is not known; the payload keeps the old branch")
+}
+
+// fold notes a problem once per kind and type, and counts the rest.
+func (r *reader) fold(kind string, line int, detail string, key ...string) {
+	k := kind
+	for _, part := range key {
+		k += "\x00" + part
+	}
+	if i, ok := r.folded[k]; ok {
+		r.b.Session.Problems[i].Count++
+		return
+	}
+	r.folded[k] = len(r.b.Session.Problems)
+	r.b.Problem(rollout.Problem{File: r.path, Line: line, Kind: kind, Detail: detail})
+}
+
+// finish closes what is open and fills in the session's own facts.
+func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
+	r.settle(true)
+	r.closeRequests()
+	s := r.b.Session
+	s.Records = r.records
+	s.Problems = append(s.Problems, problems...)
+	s.Problems = append(s.Problems, r.store.problems...)
+	if s.ID == "" {
+		s.ID = filepath.Base(filepath.Dir(r.path))
+	}
+	r.origin(s)
+	r.missing(s)
+	return r.b.Finish()
+}
+
+// closeRequests gives the requests that never got an answer their status.
+func (r *reader) closeRequests() {
+	for _, o := range r.open {
+		req := &r.b.Session.Requests[o.index]
+		switch {
+		case r.last-o.ts >= hungAfter:
+			req.Status = rollout.Hung
+		case o.index == len(r.b.Session.Requests)-1:
+			req.Status = rollout.InFlight
+		default:
+			req.Status = rollout.CutOff
+		}
+	}
+}
+
+// spawned is the form of a plain sub-agent's ID: the time of its start.
+var spawned = regexp.MustCompile(`^subagent-(\d{10,16})-`)
+
+func (r *reader) origin(s *rollout.Session) {
+	m := r.store.meta
+	s.CWD, s.ForkedFrom = m.ProjectPath, m.ParentID
+	if m.ParentID != "" && m.CreatedAt > 0 {
+		s.SpawnedAt = at(m.CreatedAt)
+	}
+	if id := spawned.FindStringSubmatch(s.ID); id != nil {
+		s.Agent = "subagent"
+		if ms, err := strconv.ParseInt(id[1], 10, 64); err == nil {
+			s.SpawnedAt = at(ms)
+		}
+	}
+}
+
+// missing lists what the log does not hold.
+func (r *reader) missing(s *rollout.Session) {
+	s.Missing = []string{"system prompt", "tool definitions", "project context", "reminders", "reasoning text"}
+	add := func(when bool, what string) {
+		if when {
+			s.Missing = append(s.Missing, what)
+		}
+	}
+	add(len(s.Requests) == 0, "requests")
+	add(r.gapUsers > 0, "user text")
+	add(r.lostTexts > 0, "assistant text")
+	compactions := 0
+	for _, o := range s.OtherBilled {
+		if o.Kind == "compaction" {
+			compactions++
+		}
+	}
+	add(compactions > 0, "compaction request")
+	add(compactions > r.summaries, "compaction summary")
+	if r.store.found && r.lostTurns > 0 {
+		r.fold("lost-bodies", 0, itoa(r.lostTurns)+" responses have no stored message (a compaction rewrote the store); their calls and results come from the log alone")
+	}
+	if r.lostIDs += r.conv.lostIDs; r.lostIDs > 0 {
+		r.fold("unknown-call-id", 0, itoa(r.lostIDs)+" cut or pruned results name a call ID that no file holds; a stand-in of equal length is used")
+	}
+	if r.miscounts > 0 {
+		r.fold("message-count", 0, itoa(r.miscounts)+" requests were sent with another number of messages than the rebuilt conversation has")
+	}
+}
+
+func at(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
