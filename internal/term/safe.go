@@ -2,6 +2,7 @@ package term
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -78,9 +79,13 @@ func escape(r rune) string {
 	return fmt.Sprintf(`\U%08x`, r)
 }
 
-// markdownSpecial is all ASCII punctuation: CommonMark lets each be escaped
-// with a backslash, and an escaped one never starts a construct or a link.
-const markdownSpecial = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"
+// markdownSpecial starts or ends a construct, a link or a reference anywhere in
+// a line. CommonMark lets all ASCII punctuation be escaped with a backslash.
+const markdownSpecial = "!#$&*:<>@[\\]^_`{|}~"
+
+// markdownLead holds what starts a construct at the beginning of a line only:
+// lists, rules, underlines of headings, numbers of lists, www links.
+var markdownLead = regexp.MustCompile(`^[-+=]|^\d+[.)]|(?i:www)\.`)
 
 // blankMarkdown keeps text of blanks only visible as a blank.
 const blankMarkdown = "&nbsp;"
@@ -89,10 +94,14 @@ const blankMarkdown = "&nbsp;"
 // paragraph or a table cell.
 func SafeMarkdown(s string) string {
 	s = strings.TrimSpace(Safe(s))
+	escaped := map[int]bool{}
+	for _, at := range markdownLead.FindAllStringIndex(s, -1) {
+		escaped[at[1]-1] = true
+	}
 	var b strings.Builder
 	b.Grow(len(s) + len(s)/4)
 	for i := range len(s) {
-		if strings.IndexByte(markdownSpecial, s[i]) >= 0 {
+		if escaped[i] || strings.IndexByte(markdownSpecial, s[i]) >= 0 {
 			b.WriteByte('\\')
 		}
 		b.WriteByte(s[i])

@@ -26,6 +26,9 @@ type Column struct {
 	// Max columns.
 	Bar bool
 	Max int
+	// Wrap columns hold sentences: they get what is left, at least Min columns,
+	// and run on below. Only the last column can be one.
+	Wrap bool
 }
 
 // Cell is one field of a table. Its text must be safe already.
@@ -54,7 +57,7 @@ func (t Table) Render(width int, theme Theme) []string {
 	shown, widths := t.layout(width - t.Indent)
 	lines := []string{t.line(shown, widths, t.header(theme))}
 	for _, row := range t.Rows {
-		lines = append(lines, t.line(shown, widths, row.Cells))
+		lines = append(lines, t.rowLines(shown, widths, row.Cells)...)
 		for _, detail := range row.Detail {
 			for _, line := range Wrap(detail, width-t.Indent-gap) {
 				lines = append(lines, strings.Repeat(" ", t.Indent+gap)+theme.Faint.Render(line))
@@ -86,7 +89,7 @@ func (t Table) layout(width int) (shown []int, widths []int) {
 		shown = append(shown[:drop:drop], shown[drop+1:]...)
 	}
 	t.shrink(shown, widths, width)
-	t.growBars(shown, widths, width)
+	t.grow(shown, widths, width)
 	return shown, widths
 }
 
@@ -96,7 +99,7 @@ func (t Table) natural() []int {
 	for i, c := range t.Columns {
 		widths[i] = max(Width(c.Title), c.Min)
 		for _, row := range t.Rows {
-			if !c.Bar && i < len(row.Cells) {
+			if !c.Bar && !c.Wrap && i < len(row.Cells) {
 				widths[i] = max(widths[i], Width(row.Cells[i].Text))
 			}
 		}
@@ -145,10 +148,14 @@ func (t Table) shrink(shown, widths []int, width int) {
 	}
 }
 
-func (t Table) growBars(shown, widths []int, width int) {
+func (t Table) grow(shown, widths []int, width int) {
 	for _, i := range shown {
-		if c := t.Columns[i]; c.Bar {
-			widths[i] = min(max(c.Max, widths[i]), widths[i]+max(0, width-total(shown, widths)))
+		left := max(0, width-total(shown, widths))
+		switch c := t.Columns[i]; {
+		case c.Bar:
+			widths[i] = min(max(c.Max, widths[i]), widths[i]+left)
+		case c.Wrap:
+			widths[i] += left
 		}
 	}
 }
@@ -159,6 +166,24 @@ func total(shown, widths []int) int {
 		sum += widths[i]
 	}
 	return sum
+}
+
+// rowLines is a row and the lines its wrapped column runs on.
+func (t Table) rowLines(shown, widths []int, cells []Cell) []string {
+	last := shown[len(shown)-1]
+	if !t.Columns[last].Wrap || last >= len(cells) {
+		return []string{t.line(shown, widths, cells)}
+	}
+	var lines []string
+	for i, part := range Wrap(cells[last].Text, widths[last]) {
+		line := make([]Cell, len(t.Columns))
+		if i == 0 {
+			copy(line, cells)
+		}
+		line[last] = Cell{Text: part, Style: cells[last].Style}
+		lines = append(lines, t.line(shown, widths, line))
+	}
+	return lines
 }
 
 func (t Table) line(shown, widths []int, cells []Cell) string {

@@ -69,3 +69,6 @@ func CheckTerminal(t testing.TB, out string, width int, color bool) {
 		}
 	}
 }
+
+// WithoutColor removes colour sequences.
+func WithoutColor(s string) string { return sgr.ReplaceAllString(s, "") }

@@ -1,0 +1,109 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/term"
+)
+
+func topItems(a *analyze.Audit, o Options) *section {
+	s := &section{title: "Most expensive items"}
+	if len(a.TopItems) == 0 {
+		return nil
+	}
+	s.table = &table{columns: []column{
+		{title: "what", flex: true, min: 14}, {title: "path or command", flex: true, min: 16}, {title: "requests", number: true, optional: 1},
+		{title: "tokens", number: true, optional: 2}, {title: "carried", number: true}, {title: "share", number: true},
+	}}
+	for i, x := range a.TopItems {
+		if i == o.top() {
+			break
+		}
+		s.table.rows = append(s.table.rows, row{cells: []cell{
+			kind(x.Kind, x.Tool), logged(deref(x.What)), plain(requestRange(x.FirstRequest, x.LastRequest)),
+			number(x.Tokens), number(x.CarriedTokens), share(x.Share),
+		}})
+	}
+	s.after = []string{"Tokens and carried are counted; requests are the first and the last that carried the item."}
+	return s
+}
+
+// standing tells calls that are made again by nature: polls and to-do lists.
+func standing(r analyze.RepeatedCall) bool { return r.Class == "poll" || r.Class == "todo" }
+
+func repeatedCalls(a *analyze.Audit, o Options) *section {
+	t := a.Totals
+	s := &section{title: "Repeated calls", prose: []string{fmt.Sprintf(
+		"**%s** of %s by FreeCode's definition (same tool, same arguments as sent); **%s** strictly (same meaning, and nothing in between that could have changed the result) · counted.",
+		term.Exact(t.RepeatedCalls), term.Count(t.Calls, "call", "calls"), term.Exact(t.RepeatedCallsStrict))}}
+	s.table = callTable(filter(a.RepeatedCalls, false), o)
+	return s
+}
+
+func standingCalls(a *analyze.Audit, o Options) *section {
+	list := filter(a.RepeatedCalls, true)
+	if len(list) == 0 {
+		return nil
+	}
+	return &section{
+		title: "Repeated polls and to-do lists",
+		prose: []string{"Made again by nature, so kept apart. They count in FreeCode's figure above."},
+		table: callTable(list, o),
+	}
+}
+
+func filter(list []analyze.RepeatedCall, want bool) []analyze.RepeatedCall {
+	return slices.DeleteFunc(slices.Clone(list), func(r analyze.RepeatedCall) bool { return standing(r) != want })
+}
+
+func callTable(list []analyze.RepeatedCall, o Options) *table {
+	if len(list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(list, func(x, y analyze.RepeatedCall) int {
+		return cmp.Or(cmp.Compare(y.CarriedTokens, x.CarriedTokens), cmp.Compare(y.Times, x.Times))
+	})
+	t := &table{columns: []column{
+		{title: "tool", flex: true, min: 8}, {title: "arguments", flex: true, min: 20}, {title: "times", number: true},
+		{title: "strict", number: true}, {title: "again", number: true, optional: 1}, {title: "carried", number: true},
+	}}
+	for i, x := range list {
+		if i == o.top() {
+			t.rows = append(t.rows, more(len(list)-i, "calls", len(t.columns)))
+			break
+		}
+		t.rows = append(t.rows, row{cells: []cell{
+			logged(x.Tool), args(x.Args), number(x.Times), number(x.StrictRepeats), number(x.Tokens), number(x.CarriedTokens),
+		}})
+	}
+	return t
+}
+
+func args(s *string) cell {
+	if s == nil {
+		return plain("(text not kept)")
+	}
+	return logged(*s)
+}
+
+func polling(a *analyze.Audit) *section {
+	p := a.Polling
+	if p.Episodes == 0 && p.Polls == 0 {
+		return nil
+	}
+	requests := term.Exact(p.RequestsLow)
+	if p.RequestsHigh != p.RequestsLow {
+		requests += "–" + term.Exact(p.RequestsHigh)
+	}
+	parts := []string{
+		fmt.Sprintf("**%s** in %s, %s of them empty; %s came along with other work and cost no request of their own.",
+			term.Count(p.Polls, "poll", "polls"), term.Count(p.Episodes, "episode", "episodes"), term.Exact(p.EmptyPolls), term.Exact(p.PiggyBacked)),
+		fmt.Sprintf("Waiting took **%s requests**: %s input, %s output · %s.",
+			requests, term.Opt(p.InputTokens, term.Short), term.Opt(p.OutputTokens, term.Short), p.Basis),
+	}
+	return &section{title: "Polling", prose: []string{strings.Join(parts, " ")}}
+}

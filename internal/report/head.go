@@ -1,0 +1,181 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/term"
+)
+
+// maxNames is how many agents or models the subtitle names.
+const maxNames = 3
+
+func subtitle(a *analyze.Audit) []text {
+	var agents, models []string
+	for _, s := range a.Sessions {
+		agents = addNew(agents, strings.TrimSpace(s.Source+" "+deref(s.AgentVersion)))
+		for _, m := range s.Models {
+			models = addNew(models, m)
+		}
+	}
+	parts := []text{fromLog(someOf(agents, "agent versions")), fromLog(someOf(models, "models"))}
+	return slices.DeleteFunc(parts, func(t text) bool { return t.s == "" })
+}
+
+func addNew(list []string, s string) []string {
+	if s == "" || slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func someOf(names []string, what string) string {
+	if len(names) <= maxNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more %s", strings.Join(names[:maxNames], ", "), len(names)-maxNames, what)
+}
+
+// head is the totals: what was sent, cached or not, and what came back.
+func head(a *analyze.Audit, o Options) *section {
+	t := a.Totals
+	rows := []row{
+		total("input", t.InputTokens, t.InputTokens, "everything sent · measured"),
+		total("  uncached", t.UncachedInputTokens, t.InputTokens, ""),
+		total("  cache read", t.CacheReadTokens, t.InputTokens, ""),
+		total("  cache write", t.CacheWriteTokens, t.InputTokens, ""),
+		total("output", t.OutputTokens, nil, outputNote(t)),
+		{cells: []cell{plain("cost"), plain(term.Opt(t.CostUSD, term.USD)), {}, {}}, note: costNote(a)},
+		total("peak context", t.PeakInputTokens, nil, "largest request · measured"),
+	}
+	return &section{
+		prose: scope(a, o),
+		table: &table{
+			columns:  []column{{title: ""}, {title: "tokens", number: true}, {title: "share", number: true}, {bar: true, min: 10, optional: 1}},
+			rows:     rows,
+			noteHead: " ",
+			inline:   true,
+		},
+	}
+}
+
+func total(name string, n, whole *int64, note string) row {
+	part := ratio(n, whole)
+	percent := cell{}
+	if part != nil {
+		percent = share(part)
+	}
+	return row{cells: []cell{plain(name), plain(term.Opt(n, term.Exact)), percent, bar(part)}, note: note}
+}
+
+// scope says how much was looked at, and what was not.
+func scope(a *analyze.Audit, o Options) []string {
+	t := a.Totals
+	s := fmt.Sprintf("**%s**, %s in %s", term.Count(t.Sessions, "session", "sessions"),
+		term.Count(t.Requests, "request", "requests"), term.Count(t.Runs, "run", "runs"))
+	if t.AnsweredRequests != t.Requests {
+		s += fmt.Sprintf(" (%s answered)", term.Exact(t.AnsweredRequests))
+	}
+	s += ", " + term.Count(t.Calls, "tool call", "tool calls")
+	if when := period(a, o.location()); when != "" {
+		s += ", " + when
+	}
+	out := []string{s + "."}
+	if n := a.LeftOut.SubAgentSessions; n > 0 {
+		out = append(out, fmt.Sprintf("Left out: **%s** in other files; name their folder to include them.", term.Count(n, "sub-agent session", "sub-agent sessions")))
+	}
+	return out
+}
+
+func period(a *analyze.Audit, loc *time.Location) string {
+	var from, to time.Time
+	for _, s := range a.Sessions {
+		if s.StartedAt != nil && (from.IsZero() || s.StartedAt.Before(from)) {
+			from = *s.StartedAt
+		}
+		if s.EndedAt != nil && s.EndedAt.After(to) {
+			to = *s.EndedAt
+		}
+	}
+	switch {
+	case from.IsZero():
+		return ""
+	case to.IsZero():
+		return from.In(loc).Format("2006-01-02 15:04 MST")
+	}
+	from, to = from.In(loc), to.In(loc)
+	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
+		return from.Format("2006-01-02 15:04") + to.Format("–15:04 MST")
+	}
+	return from.Format("2006-01-02 15:04") + to.Format(" – 2006-01-02 15:04 MST")
+}
+
+func outputNote(t analyze.Totals) string {
+	var parts []string
+	if t.ReasoningTokens != nil {
+		parts = append(parts, term.Exact(*t.ReasoningTokens)+" reasoning")
+	}
+	if n := t.NonFinalOutputs; n > 0 {
+		parts = append(parts, fmt.Sprintf("too low: %s logged an early snapshot", term.Count(n, "response", "responses")))
+	}
+	return strings.Join(append(parts, "measured"), " · ")
+}
+
+func costNote(a *analyze.Audit) string {
+	t := a.Totals
+	switch {
+	case t.CostUSD != nil && t.CostPartial:
+		return "partial: some requests have no known price · list prices, estimated"
+	case t.CostUSD != nil:
+		return "list prices · estimated"
+	case t.InputTokens == nil:
+		return "unknown: the log holds no usage"
+	}
+	return "unknown: no price for this model, or a subscription"
+}
+
+// sessions lists the sessions when there is more than one.
+func sessions(a *analyze.Audit, o Options) *section {
+	if len(a.Sessions) < 2 {
+		return nil
+	}
+	list := slices.Clone(a.Sessions)
+	slices.SortStableFunc(list, func(x, y analyze.SessionSummary) int { return int(sign(inputOf(y) - inputOf(x))) })
+	t := &table{columns: []column{
+		{title: "session", flex: true, min: 12}, {title: "agent", optional: 2, flex: true, min: 8},
+		{title: "requests", number: true}, {title: "input", number: true}, {title: "share", number: true, optional: 1},
+		{title: "output", number: true}, {title: "cost", number: true, optional: 3},
+	}}
+	for i, s := range list {
+		if i == o.top() {
+			t.rows = append(t.rows, more(len(list)-i, "sessions", len(t.columns)))
+			break
+		}
+		t.rows = append(t.rows, row{cells: []cell{
+			logged(s.SessionID), logged(agentOf(s)), number(s.Own.Requests), optional(s.Own.InputTokens),
+			share(ratio(s.Own.InputTokens, a.Totals.InputTokens)), optional(s.Own.OutputTokens), plain(term.Opt(s.Own.CostUSD, term.USD)),
+		}})
+	}
+	return &section{title: "Sessions", table: t}
+}
+
+func agentOf(s analyze.SessionSummary) string {
+	if s.Agent != nil {
+		return s.Source + " · " + *s.Agent
+	}
+	return s.Source
+}
+
+func inputOf(s analyze.SessionSummary) int64 {
+	if s.Own.InputTokens == nil {
+		return -1
+	}
+	return *s.Own.InputTokens
+}
+
+func sign(n int64) int64 {
+	return max(-1, min(1, n))
+}

@@ -1,0 +1,211 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/term"
+)
+
+// composition is what the input tokens were spent on. Framing and unlogged are
+// always shown, however small.
+func composition(a *analyze.Audit, o Options) *section {
+	s := &section{title: "Where the tokens went", prose: []string{
+		"An agent sends its whole conversation again with every request: **carried** is an item's tokens times the requests that carried it."}}
+	if len(a.Composition) == 0 {
+		s.prose = []string{"No content was found in the log."}
+		return s
+	}
+	s.table = &table{columns: []column{
+		{title: "what", flex: true, min: 24}, {title: "items", number: true, optional: 3}, {title: "once", number: true},
+		{title: "carried", number: true}, {title: "share", number: true}, {bar: true, min: 12, optional: 2}, {title: "basis", optional: 1},
+	}}
+	shares := slices.Clone(a.Composition)
+	slices.SortStableFunc(shares, func(x, y analyze.Share) int {
+		return cmp.Or(cmp.Compare(rest(x), rest(y)), cmp.Compare(carried(y), carried(x)))
+	})
+	content := slices.IndexFunc(shares, func(x analyze.Share) bool { return rest(x) == 1 })
+	if content < 0 {
+		content = len(shares)
+	}
+	// Twice the usual number of rows: this is the report's main answer.
+	shown := min(content, 2*o.top())
+	for _, x := range shares[:shown] {
+		s.table.rows = append(s.table.rows, shareRow(x))
+	}
+	if shown < content {
+		s.table.rows = append(s.table.rows, folded(shares[shown:content]))
+	}
+	for _, x := range shares[content:] {
+		s.table.rows = append(s.table.rows, shareRow(x))
+	}
+	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions."}
+	return s
+}
+
+// rest is 1 for the rows that are no logged content, which come last.
+func rest(x analyze.Share) int {
+	if x.Kind == "framing" || x.Kind == "unlogged" {
+		return 1
+	}
+	return 0
+}
+
+// carried is the figure to rank by, as the provider counts where that is known.
+func carried(x analyze.Share) float64 {
+	if x.BilledTokens != nil {
+		return *x.BilledTokens
+	}
+	return float64(x.CarriedTokens)
+}
+
+func shareRow(x analyze.Share) row {
+	items, once := number(x.Items), number(x.Tokens)
+	if rest(x) == 1 {
+		items, once = cell{}, cell{}
+	}
+	return row{cells: []cell{
+		kind(x.Kind, x.Tool), items, once, number(int64(carried(x))), share(x.Share), bar(x.Share), basis(x.Basis),
+	}}
+}
+
+func folded(list []analyze.Share) row {
+	sum := analyze.Share{}
+	total, known := 0.0, true
+	for _, x := range list {
+		sum.Items += x.Items
+		sum.Tokens += x.Tokens
+		sum.CarriedTokens += int64(carried(x))
+		if x.Share == nil {
+			known = false
+			continue
+		}
+		total += *x.Share
+	}
+	if known {
+		sum.Share = &total
+	}
+	r := shareRow(sum)
+	r.cells[0] = plain(fmt.Sprintf("… %d more kinds", len(list)))
+	r.cells[6] = basis(list[0].Basis)
+	r.faint = true
+	return r
+}
+
+// savings is how much each technique could touch at most.
+func savings(a *analyze.Audit) *section {
+	s := &section{title: "Size of each saving", prose: []string{
+		"Upper bounds: what a technique could **touch**, not what it would save. They overlap, so never add them up. What a change would really save is the replayer's answer."}}
+	if len(a.Savings) == 0 {
+		s.prose = []string{"Nothing that the known techniques could touch was found."}
+		return s
+	}
+	s.table = &table{noteHead: "what is counted", columns: []column{
+		{title: "technique", flex: true, min: 16}, {title: "once", number: true}, {title: "carried", number: true}, {title: "share", number: true},
+		{bar: true, min: 6, optional: 3}, {title: "requests", number: true, optional: 2}, {title: "label"},
+	}}
+	list := slices.Clone(a.Savings)
+	slices.SortStableFunc(list, func(x, y analyze.Saving) int { return cmp.Compare(value(y.Share), value(x.Share)) })
+	for _, x := range list {
+		s.table.rows = append(s.table.rows, row{note: savingNote(x), cells: []cell{
+			plain(words(x.Technique)), optional(x.AddressableTokens), optional(x.AddressableCarriedTokens), share(x.Share),
+			bar(x.Share), optional(x.AddressableRequests), basis(x.Basis),
+		}})
+	}
+	return s
+}
+
+func savingNote(x analyze.Saving) string {
+	parts := []string{}
+	if x.Note != "" {
+		parts = append(parts, x.Note)
+	}
+	if x.Published != nil {
+		parts = append(parts, "published: "+*x.Published)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// value is v for sorting: unknown comes last.
+func value(v *float64) float64 {
+	if v == nil {
+		return -1
+	}
+	return *v
+}
+
+func cacheBreaks(a *analyze.Audit) *section {
+	s := &section{title: "Cache breaks"}
+	if a.Totals.CacheReadTokens == nil {
+		s.prose = []string{"Unknown: the log holds no cache figures."}
+		return s
+	}
+	if len(a.CacheBreaks) == 0 {
+		s.prose = []string{"None: every request read back what the one before it had sent."}
+		return s
+	}
+	s.prose = []string{"Requests that read less from the prompt cache than the request before them had sent. **Lost** is the difference: it was paid for again at the full or the write price."}
+	s.table = &table{columns: []column{
+		{title: "cause", flex: true, min: 20}, {title: "requests", number: true}, {title: "lost", number: true},
+		{title: "of input", number: true}, {bar: true, min: 8, optional: 2}, {title: "basis", optional: 1},
+	}}
+	for _, x := range a.CacheBreaks {
+		s.table.rows = append(s.table.rows, row{cells: []cell{
+			plain(words(x.Cause)), number(x.Requests), number(x.LostTokens), share(x.ShareOfInput), bar(x.ShareOfInput), basis(x.Basis),
+		}})
+	}
+	return s
+}
+
+// growth is the input of every request of the largest session's main chain.
+func growth(a *analyze.Audit) *section {
+	if len(a.Growth) < 2 {
+		return nil
+	}
+	c := &chart{}
+	for _, p := range a.Growth {
+		c.values = append(c.values, p.InputTokens)
+		c.marks = append(c.marks, p.Event)
+	}
+	title := "Growth"
+	if len(a.Sessions) > 1 {
+		title = "Growth of the largest session"
+	}
+	return &section{title: title, prose: []string{"Input tokens of each request of the main chain · measured."}, chart: c}
+}
+
+func otherBilled(a *analyze.Audit) *section {
+	if len(a.OtherBilled) == 0 {
+		return nil
+	}
+	s := &section{title: "Billed outside these totals", prose: []string{"Calls whose content the log does not hold. They are in no figure above."},
+		table: &table{columns: []column{
+			{title: "what", flex: true, min: 16}, {title: "calls", number: true}, {title: "input", number: true},
+			{title: "output", number: true}, {title: "basis"},
+		}}}
+	for _, x := range a.OtherBilled {
+		b := analyze.Measured
+		if x.Estimate {
+			b = analyze.Estimated
+		}
+		s.table.rows = append(s.table.rows, row{cells: []cell{
+			logged(words(x.Kind)), number(x.Calls), optional(x.InputTokens), optional(x.OutputTokens), basis(b),
+		}})
+	}
+	return s
+}
+
+// factor is a calibration with its spread: 1.08 (1.02–1.15).
+func factor(c analyze.Counting) string {
+	if c.Factor == nil {
+		return term.Unknown
+	}
+	s := fmt.Sprintf("%.3f", *c.Factor)
+	if c.FactorLow != nil && c.FactorHigh != nil && *c.FactorLow != *c.FactorHigh {
+		s += fmt.Sprintf(" (%.2f–%.2f)", *c.FactorLow, *c.FactorHigh)
+	}
+	return s
+}
