@@ -1,0 +1,329 @@
+package measure
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/fclog/fclog/internal/tokens"
+	"github.com/fclog/fclog/rollout"
+)
+
+// Calibration says how raw counts of one model in one session become the
+// provider's tokens.
+type Calibration struct {
+	Model             string           // "" unknown
+	Kind              rollout.ItemKind // kind the factor is for; "" all others
+	Fit               Fit
+	Factor            float64 // provider tokens per raw token
+	FactorLow         float64 // lower quartile of the ratios of single pairs
+	FactorHigh        float64 // upper quartile
+	FramingPerMessage float64 // provider tokens per message that belong to no text
+	Pairs             int64   // pairs behind the fit
+	Method            string  // public, least-absolute, default or constant; "+text" where responses count by their text
+}
+
+// Fit names the pairs a calibration rests on.
+type Fit string
+
+const (
+	FitAll  Fit = "all"  // every usable pair
+	FitEven Fit = "even" // pairs whose second request has an even number, to score on the others
+)
+
+// Methods of a fit.
+const (
+	MethodPublic   = "public"         // own tokenizer: factor 1, framing fitted
+	MethodFitted   = "least-absolute" // factor and framing fitted
+	MethodDefault  = "default"        // too few pairs
+	MethodConstant = "constant"       // the size is the provider's already: image prices
+	// TextSuffix marks that a response is carried as the count of its text, not as
+	// its reported output: agents that do not send reasoning again.
+	TextSuffix = "+text"
+)
+
+const (
+	minPairs       = 4   // pairs that a fit needs
+	defaultFraming = 4   // tokens per message: OpenAI's cookbook, "How to count tokens": 3 a message and 1 for its name
+	maxFraming     = 200 // more belongs to something unlogged
+	minFactor      = 0.3 // outside of these the pairs do not measure the tokenizer
+	maxFactor      = 4.0
+)
+
+// defaultFactors are provider tokens per o200k_base token by a part of the model's
+// name: medians over recorded sessions. Others count as o200k_base does.
+var defaultFactors = []struct {
+	part   string
+	factor float64
+}{
+	{"claude", 1.3},
+}
+
+// fit is a calibration ready for use.
+type fit struct {
+	base     float64
+	kinds    map[rollout.ItemKind]float64
+	framing  float64
+	reported bool // a final response is carried at its reported output
+}
+
+func (f fit) factor(kind rollout.ItemKind) float64 {
+	if v, ok := f.kinds[kind]; ok {
+		return v
+	}
+	return f.base
+}
+
+// fits holds the fit of each model.
+type fits map[string]fit
+
+// fitsOf picks the calibrations of one fit.
+func fitsOf(list []Calibration, which Fit) fits {
+	out := fits{}
+	for _, c := range list {
+		if c.Fit != which {
+			continue
+		}
+		f, ok := out[c.Model]
+		if !ok {
+			f.kinds = map[rollout.ItemKind]float64{}
+		}
+		if c.Kind == "" {
+			f.base, f.framing, f.reported = c.Factor, c.FramingPerMessage, !strings.HasSuffix(c.Method, TextSuffix)
+		} else {
+			f.kinds[c.Kind] = c.Factor
+		}
+		out[c.Model] = f
+	}
+	return out
+}
+
+// predict is what a pair's growth should be.
+func (f fit) predict(p pair) float64 {
+	x, messages := f.known(p)
+	for kind, n := range p.raw {
+		x += f.factor(kind) * n
+	}
+	if !f.reported {
+		for kind, n := range p.produced {
+			x += f.factor(kind) * n
+		}
+	}
+	return x + f.framing*messages
+}
+
+// known returns the part of a pair's growth that no factor touches, and its
+// messages.
+func (f fit) known(p pair) (output, messages float64) {
+	messages = p.items
+	if f.reported {
+		output, messages = p.output, p.inputs
+	}
+	if p.messages != nil {
+		messages = *p.messages
+	}
+	return output, messages
+}
+
+// calibrate fits every model that answered in this session.
+func calibrate(s *rollout.Session, m *Measured) []Calibration {
+	byModel := map[string][]pair{}
+	for _, p := range pairs(s, m) {
+		model := s.Requests[p.from].Model
+		byModel[model] = append(byModel[model], p)
+	}
+	var out []Calibration
+	for _, model := range modelsOf(s) {
+		reported := carriesReported(s, m, model, usable(byModel[model], nil))
+		for _, which := range []Fit{FitAll, FitEven} {
+			list := usable(byModel[model], func(p pair) bool { return which == FitAll || s.Requests[p.to].Number%2 == 0 })
+			out = append(out, calibrateModel(model, m.Encoding, which, reported, list)...)
+		}
+	}
+	return out
+}
+
+func modelsOf(s *rollout.Session) []string {
+	var models []string
+	for _, r := range s.Requests {
+		if !slices.Contains(models, r.Model) {
+			models = append(models, r.Model)
+		}
+	}
+	slices.Sort(models)
+	return models
+}
+
+func usable(list []pair, want func(pair) bool) []pair {
+	var out []pair
+	for _, p := range list {
+		if p.leftOut == "" && (want == nil || want(p)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// carriesReported decides whether responses are carried at their reported output
+// or by the count of their text: whichever explains the growth better; with too
+// few pairs, reported where the agent sends reasoning again.
+func carriesReported(s *rollout.Session, m *Measured, model string, list []pair) bool {
+	if len(list) < minPairs {
+		return slices.ContainsFunc(s.Items, func(it rollout.Item) bool { return it.Kind == rollout.Reasoning })
+	}
+	missed := func(reported bool) float64 {
+		c := calibrateModel(model, m.Encoding, FitAll, reported, list)
+		return missedBy(fitsOf(c, FitAll)[model], list)
+	}
+	return missed(true) <= missed(false)
+}
+
+// missedBy sums what a fit does not explain.
+func missedBy(f fit, list []pair) float64 {
+	sum := 0.0
+	for _, p := range list {
+		sum += math.Abs(p.growth - f.predict(p))
+	}
+	return sum
+}
+
+// calibrateModel fits one model on the given pairs. Images always have a row of
+// their own: their price is the provider's already.
+func calibrateModel(model, encoding string, which Fit, reported bool, list []pair) []Calibration {
+	c := Calibration{Model: model, Fit: which, Factor: defaultFactor(model), FramingPerMessage: defaultFraming, Pairs: int64(len(list)), Method: MethodDefault}
+	points := pointsOf(list, reported)
+	if own, public := tokens.EncodingFor(model); public && own == encoding {
+		c.Method, c.Factor = MethodPublic, 1
+		if len(list) >= minPairs {
+			c.FramingPerMessage = framingOf(points, 1)
+		}
+	} else if len(list) >= minPairs {
+		c.Method = MethodFitted
+		c.Factor, c.FramingPerMessage = leastAbsolute(points)
+	}
+	c.FactorLow, c.FactorHigh = spread(points, c)
+	if !reported {
+		c.Method += TextSuffix
+	}
+	image := Calibration{Model: model, Kind: rollout.Image, Fit: which, Factor: 1, FactorLow: 1, FactorHigh: 1, FramingPerMessage: c.FramingPerMessage, Pairs: c.Pairs, Method: MethodConstant}
+	return []Calibration{c, image}
+}
+
+func defaultFactor(model string) float64 {
+	for _, d := range defaultFactors {
+		if strings.Contains(strings.ToLower(model), d.part) {
+			return d.factor
+		}
+	}
+	return 1
+}
+
+// point is one pair as the fit sees it: y = factor × x + framing × messages.
+type point struct{ y, x, messages float64 }
+
+func pointsOf(list []pair, reported bool) []point {
+	f := fit{reported: reported}
+	out := make([]point, len(list))
+	for i, p := range list {
+		output, messages := f.known(p)
+		pt := point{y: p.growth - output, messages: messages}
+		for _, raw := range []map[rollout.ItemKind]float64{p.raw, p.produced} {
+			pt.y -= raw[rollout.Image]
+			for kind, n := range raw {
+				if kind != rollout.Image {
+					pt.x += n
+				}
+			}
+			if reported {
+				break
+			}
+		}
+		out[i] = pt
+	}
+	return out
+}
+
+// leastAbsolute fits factor and framing so that the sum of absolute residuals is
+// smallest: iteratively reweighted least squares, then kept in bounds.
+func leastAbsolute(points []point) (factor, framing float64) {
+	factor, framing = 1, defaultFraming
+	for range 100 {
+		var xx, xm, mm, xy, my float64
+		for _, p := range points {
+			w := 1 / math.Max(math.Abs(p.y-factor*p.x-framing*p.messages), 0.5)
+			xx += w * p.x * p.x
+			xm += w * p.x * p.messages
+			mm += w * p.messages * p.messages
+			xy += w * p.x * p.y
+			my += w * p.messages * p.y
+		}
+		det := xx*mm - xm*xm
+		if det <= 1e-9*xx*mm {
+			break
+		}
+		f, c := (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
+		if math.Abs(f-factor) < 1e-9 && math.Abs(c-framing) < 1e-9 {
+			break
+		}
+		factor, framing = f, c
+	}
+	if framing < 0 || framing > maxFraming {
+		framing = min(max(framing, 0), maxFraming)
+		factor = weightedMedian(points, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
+	}
+	if !(factor >= minFactor && factor <= maxFactor) {
+		factor = 1
+		framing = framingOf(points, factor)
+	}
+	return factor, framing
+}
+
+// framingOf fits the framing for a known factor.
+func framingOf(points []point, factor float64) float64 {
+	c := weightedMedian(points, func(p point) (float64, float64) { return (p.y - factor*p.x) / p.messages, math.Abs(p.messages) })
+	return min(max(c, 0), maxFraming)
+}
+
+// weightedMedian minimises Σ weight × |value − result|, which makes it the least
+// absolute fit of one coefficient. Points of no weight do not count.
+func weightedMedian(points []point, of func(point) (value, weight float64)) float64 {
+	type entry struct{ value, weight float64 }
+	var list []entry
+	total := 0.0
+	for _, p := range points {
+		if v, w := of(p); w > 0 {
+			list = append(list, entry{v, w})
+			total += w
+		}
+	}
+	if len(list) == 0 {
+		return defaultFraming
+	}
+	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
+	sum := 0.0
+	for _, e := range list {
+		if sum += e.weight; sum >= total/2 {
+			return e.value
+		}
+	}
+	return list[len(list)-1].value
+}
+
+// spread returns the quartiles of the factors that single pairs would give, over
+// pairs that are large enough to tell. Without such pairs, and for a public
+// encoding, there is no spread.
+func spread(points []point, c Calibration) (low, high float64) {
+	const enough = 50
+	var ratios []float64
+	for _, p := range points {
+		if p.x >= enough {
+			ratios = append(ratios, (p.y-c.FramingPerMessage*p.messages)/p.x)
+		}
+	}
+	if c.Method == MethodPublic || len(ratios) < minPairs {
+		return c.Factor, c.Factor
+	}
+	slices.Sort(ratios)
+	return ratios[len(ratios)/4], ratios[len(ratios)*3/4]
+}
