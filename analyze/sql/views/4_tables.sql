@@ -83,15 +83,29 @@ SELECT r.* EXCLUDE (stem) FROM raw_calibration r JOIN selected USING (source, st
 -- Sessions whose file lost text since an earlier import are named here: the
 -- earlier part is kept outside all totals, its texts can still be read.
 CREATE TABLE problems AS
+WITH superseded AS (
+  SELECT s.source, s.part, s.session_id, n.stem, n.file, o.stem AS old_stem, o.part AS old_part
+  FROM selected s
+  JOIN committed_parts n USING (source, stem, part, session_id)
+  JOIN committed_parts o ON o.source = s.source AND o.session_id = s.session_id AND o.part <> s.part AND o.file = n.file
+),
+gone AS (
+  SELECT p.source, p.part, p.session_id, p.file, count(DISTINCT i.text_hash) AS count
+  FROM superseded p
+  JOIN raw_items i ON i.source = p.source AND i.stem = p.old_stem AND i.part = p.old_part AND i.session_id = p.session_id
+  WHERE i.origin = 'logged'
+    AND NOT EXISTS (
+      FROM raw_items j
+      WHERE j.source = p.source AND j.stem = p.stem AND j.part = p.part AND j.session_id = p.session_id
+        AND j.text_hash = i.text_hash AND j.origin = 'logged')
+  GROUP BY ALL
+)
 SELECT r.* EXCLUDE (stem) FROM raw_problems r JOIN selected USING (source, stem, part, session_id)
 UNION ALL BY NAME
-SELECT s.source, s.part, s.session_id, f.file, 0::BIGINT AS line, 'text-gone' AS kind,
-       'the file lost logged text since an earlier import; that import is kept outside all totals and its texts can be read by hash' AS detail,
-       count(*) AS count
-FROM selected s
-JOIN committed_parts f USING (source, stem, part, session_id)
-JOIN committed_parts o ON o.source = s.source AND o.session_id = s.session_id AND o.part <> s.part AND o.file = f.file
-GROUP BY ALL;
+SELECT source, part, session_id, file, 0::BIGINT AS line, 'text-gone' AS kind,
+       'logged texts are gone from the file since an earlier import; that import is kept outside all totals and its texts can be read by hash' AS detail,
+       count
+FROM gone;
 
 -- Every text of the dataset once, kept ones included. It stays in the files.
 CREATE VIEW texts AS
