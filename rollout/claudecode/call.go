@@ -1,0 +1,194 @@
+package claudecode
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// toolInfo says what a tool does.
+type toolInfo struct {
+	class    rollout.ToolClass
+	readOnly bool
+	mutates  bool
+}
+
+var toolTable = map[string]toolInfo{
+	"Bash":            {class: rollout.ShellTool, mutates: true},
+	"PowerShell":      {class: rollout.ShellTool, mutates: true},
+	"REPL":            {class: rollout.ShellTool, mutates: true},
+	"Read":            {class: rollout.ReadTool, readOnly: true},
+	"NotebookRead":    {class: rollout.ReadTool, readOnly: true},
+	"LS":              {class: rollout.ReadTool, readOnly: true},
+	"Grep":            {class: rollout.SearchTool, readOnly: true},
+	"Glob":            {class: rollout.SearchTool, readOnly: true},
+	"LSP":             {class: rollout.SearchTool, readOnly: true},
+	"ToolSearch":      {class: rollout.OtherTool, readOnly: true},
+	"Edit":            {class: rollout.EditTool, mutates: true},
+	"MultiEdit":       {class: rollout.EditTool, mutates: true},
+	"Write":           {class: rollout.EditTool, mutates: true},
+	"NotebookEdit":    {class: rollout.EditTool, mutates: true},
+	"TodoWrite":       {class: rollout.TodoTool},
+	"TodoRead":        {class: rollout.TodoTool, readOnly: true},
+	"TaskCreate":      {class: rollout.TodoTool},
+	"TaskUpdate":      {class: rollout.TodoTool},
+	"TaskList":        {class: rollout.TodoTool, readOnly: true},
+	"TaskGet":         {class: rollout.TodoTool, readOnly: true},
+	"BashOutput":      {class: rollout.PollTool, readOnly: true},
+	"TaskOutput":      {class: rollout.PollTool, readOnly: true},
+	"AgentOutputTool": {class: rollout.PollTool, readOnly: true},
+	"Task":            {class: rollout.AgentTool, mutates: true},
+	"Agent":           {class: rollout.AgentTool, mutates: true},
+	"WebFetch":        {class: rollout.WebTool, readOnly: true},
+	"WebSearch":       {class: rollout.WebTool, readOnly: true},
+	"web_search":      {class: rollout.WebTool, readOnly: true},
+	"web_fetch":       {class: rollout.WebTool, readOnly: true},
+
+	"ListMcpResourcesTool": {class: rollout.OtherTool, readOnly: true},
+	"ReadMcpResourceTool":  {class: rollout.OtherTool, readOnly: true},
+}
+
+// callInput is what is read of a call's arguments.
+type callInput struct {
+	Command    lenient[string]  `json:"command"`
+	FilePath   lenient[string]  `json:"file_path"`
+	Notebook   lenient[string]  `json:"notebook_path"`
+	Path       lenient[string]  `json:"path"`
+	Offset     lenient[float64] `json:"offset"`
+	Limit      lenient[float64] `json:"limit"`
+	Background lenient[bool]    `json:"run_in_background"`
+	BashID     lenient[string]  `json:"bash_id"`
+	ShellID    lenient[string]  `json:"shell_id"`
+	TaskID     lenient[string]  `json:"task_id"`
+	AgentID    lenient[string]  `json:"agentId"`
+	Prompt     lenient[string]  `json:"prompt"`
+}
+
+var (
+	outputFile   = regexp.MustCompile(`/tasks/([\w-]+)\.output`)
+	waitingLoop  = regexp.MustCompile(`(?:^|[;&|(\n]\s*)sleep\s+\d|\b(?:until|while)\b[\s\S]*\bsleep\b`)
+	watchesCI    = regexp.MustCompile(`\bgh\s+(?:run\s+(?:view|watch)|pr\s+checks)\b`)
+	redirects    = regexp.MustCompile(`\d*>&\d|&?\d*>\s*/dev/null`)
+	shellJoints  = regexp.MustCompile(`&&|\|\||[;|\n]`)
+	backgroundID = regexp.MustCompile(`(?:running in background with ID:|moved to the background \(ID:)\s*([\w-]+)`)
+	monitorID    = regexp.MustCompile(`Monitor started \(task ([\w-]+)`)
+	agentID      = regexp.MustCompile(`agentId:\s*([\w-]+)`)
+)
+
+// looking are shell commands that change nothing.
+var looking = map[string]bool{
+	"ls": true, "cat": true, "head": true, "tail": true, "grep": true, "rg": true, "wc": true, "pwd": true,
+	"which": true, "file": true, "stat": true, "du": true, "df": true, "tree": true, "sort": true, "uniq": true,
+	"cut": true, "diff": true, "echo": true, "printf": true, "date": true, "ps": true, "sleep": true, "cd": true, "jq": true,
+}
+
+var lookingGit = map[string]bool{"status": true, "log": true, "diff": true, "show": true, "blame": true, "ls-files": true}
+
+// onlyLooks says whether a command line consists of commands known to change
+// nothing. In doubt it says no.
+func onlyLooks(command string) bool {
+	command = redirects.ReplaceAllString(command, "")
+	if strings.ContainsAny(command, "><`") || strings.Contains(command, "$(") || strings.TrimSpace(command) == "" {
+		return false
+	}
+	for _, part := range shellJoints.Split(command, -1) {
+		words := strings.Fields(part)
+		switch {
+		case len(words) == 0:
+		case words[0] == "git" && len(words) > 1 && lookingGit[words[1]]:
+		case !looking[words[0]] || strings.HasSuffix(strings.TrimSpace(part), "&"):
+			return false
+		}
+	}
+	return true
+}
+
+// makeCall notes the call a block makes. An ID used before gets a number.
+func (rb *rebuild) makeCall(r *response, b block, item int) {
+	var in callInput
+	_ = logfile.Unmarshal([]byte(b.text), &in)
+	info, known := toolTable[b.name]
+	if !known {
+		info = toolInfo{class: rollout.OtherTool, mutates: true}
+	}
+	c := rollout.Call{
+		Request: r.request, ID: rb.callID(b.id), Tool: b.name, Class: info.class, ReadOnly: info.readOnly, Mutates: info.mutates,
+		Args: rb.s.Items[item].Text, ArgsItem: item, ResultItem: -1, Time: rb.timeOf(r, b), Inherited: r.inherited,
+		Line: rb.lineOf(r, b),
+	}
+	in.fill(&c)
+	index := rb.b.Call(c)
+	if _, ok := rb.calls[b.id]; !ok {
+		rb.calls[b.id] = index
+	}
+}
+
+func (rb *rebuild) callID(id string) string {
+	if id == "" {
+		id = "call"
+	}
+	unique := id
+	for n := 2; rb.used[unique]; n++ {
+		unique = fmt.Sprintf("%s#%d", id, n)
+	}
+	rb.used[unique] = true
+	return unique
+}
+
+// fill reads what the arguments tell.
+func (in *callInput) fill(c *rollout.Call) {
+	c.Path = firstOf(in.FilePath.V, in.Notebook.V, in.Path.V)
+	if in.Offset.OK || in.Limit.OK {
+		c.Range = fmt.Sprintf("%s:%s", number(in.Offset), number(in.Limit))
+	}
+	switch c.Class {
+	case rollout.ShellTool:
+		c.Command = in.Command.V
+		if onlyLooks(c.Command) {
+			c.ReadOnly, c.Mutates = true, false
+		}
+		in.shellPoll(c)
+	case rollout.PollTool:
+		c.Task, c.Poll = firstOf(in.BashID.V, in.TaskID.V, in.AgentID.V), rollout.PollUnknown
+	case rollout.ReadTool:
+		if m := outputFile.FindStringSubmatch(c.Path); m != nil {
+			c.Task, c.Poll = m[1], rollout.PollUnknown
+		}
+	case rollout.OtherTool:
+		c.Task = firstOf(in.ShellID.V, in.TaskID.V)
+	}
+}
+
+// shellPoll finds commands that only look after background work: a task's output
+// file, a waiting loop, a CI run.
+func (in *callInput) shellPoll(c *rollout.Call) {
+	if in.Background.V {
+		return
+	}
+	if m := outputFile.FindStringSubmatch(c.Command); m != nil {
+		c.Task, c.Poll = m[1], rollout.PollUnknown
+		return
+	}
+	if waitingLoop.MatchString(c.Command) || watchesCI.MatchString(c.Command) {
+		c.Poll = rollout.PollUnknown
+	}
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func number(v lenient[float64]) string {
+	if !v.OK {
+		return ""
+	}
+	return fmt.Sprintf("%.0f", v.V)
+}

@@ -1,0 +1,384 @@
+package claudecode
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fclog/fclog/rollout"
+)
+
+// Newer versions log every request: a shape (system prompt and tools), and the
+// list of its messages by hash. A hash names a logged blob or a message that
+// the transcript's own lines make up.
+
+// wireRequest is one api-request line.
+type wireRequest struct {
+	seq    int
+	number int
+	time   time.Time
+	id     string
+	base   string // request whose first keep messages this one repeats; "" none
+	keep   int
+	tail   []string
+	shape  string
+	source string
+	model  string
+	agent  string
+}
+
+// blob is a message that stands in no transcript line as it was sent.
+type blob struct{ line *line }
+
+// shape is the system prompt and tool definitions of requests.
+type shape struct {
+	system []string
+	tools  []toolDefinition
+}
+
+// wireState is what the rebuild knows of requests logged by hash.
+type wireState struct {
+	requests []*wireRequest
+	byID     map[string]*wireRequest
+	answers  map[string]*response
+	messages map[string]*wireMessage
+	chains   map[string]*wireChain
+}
+
+// wireMessage is a message by its hash: transcript lines, a response or a blob.
+type wireMessage struct {
+	lines    []*line
+	response *response
+}
+
+// wireChain is a chain as its last request left it.
+type wireChain struct {
+	st      *state
+	last    *wireRequest
+	failed  bool
+	hashes  []string
+	entries [][]*rollout.Entry
+}
+
+func (f *file) wireLine(rec *record, number int) {
+	f.wires = true
+	f.seq++
+	switch rec.Type {
+	case "api-request-shape":
+		f.shapes[rec.ShapeHash.V] = newShape(&rec.Shape.V)
+	case "api-request-blob":
+		l := &line{seq: f.seq, number: number, typ: "user", agent: rec.Agent.V, time: parseTime(rec.Time.V)}
+		f.message(l, &rec.Message.V)
+		f.blobs[rec.Hash.V] = &blob{line: l}
+	case "api-request":
+		c := f.named(rec.Agent.V)
+		c.wires = true
+		c.note(rec, parseTime(rec.Time.V))
+		c.lines = append(c.lines, &line{seq: f.seq, number: number, typ: rec.Type, wire: &wireRequest{
+			seq: f.seq, number: number, time: parseTime(rec.Time.V), id: rec.ID.V, base: rec.Base.V, keep: rec.Keep.V, tail: rec.Tail.V,
+			shape: rec.ShapeHash.V, source: rec.QuerySource.V, model: rec.Params.V.Model.V, agent: rec.Agent.V,
+		}})
+	}
+}
+
+func newShape(r *requestShape) *shape {
+	s := &shape{}
+	for _, raw := range r.System {
+		var br blockReader
+		s.system = append(s.system, br.block(raw).text)
+	}
+	for _, raw := range r.Tools {
+		var named struct {
+			Name lenient[string] `json:"name"`
+		}
+		unmarshal(raw, &named)
+		s.tools = append(s.tools, toolDefinition{named.Name.V, compact(raw)})
+	}
+	return s
+}
+
+// wireRequests lists the conversation's requests logged by hash and prepares
+// the look-up of messages.
+func (rb *rebuild) wireRequests() []*wireRequest {
+	w := &wireState{byID: map[string]*wireRequest{}, answers: map[string]*response{}, messages: map[string]*wireMessage{}, chains: map[string]*wireChain{}}
+	rb.wire = w
+	if !rb.conv.wires {
+		return nil
+	}
+	for _, l := range rb.conv.lines {
+		if l.wire != nil {
+			w.requests = append(w.requests, l.wire)
+			w.byID[l.wire.id] = l.wire
+		}
+	}
+	for _, r := range rb.responses {
+		if r.ref != "" {
+			w.answers[r.ref] = r
+		}
+		w.messages[responseHash(r)] = &wireMessage{response: r}
+	}
+	rb.registerUserMessages()
+	for _, l := range rb.conv.lines {
+		if l.typ == "attachment" {
+			for _, b := range l.blocks {
+				rb.context[b.text] = l.label
+			}
+		}
+	}
+	return w.requests
+}
+
+func responseHash(r *response) string {
+	var canon []string
+	for _, b := range r.blocks {
+		canon = append(canon, b.canon)
+	}
+	return messageHash("["+strings.Join(canon, ",")+"]", "assistant")
+}
+
+func messageHash(content, role string) string {
+	sum := sha256.Sum256([]byte(`{"content":` + content + `,"role":"` + role + `"}`))
+	return hex.EncodeToString(sum[:])
+}
+
+// longestRun bounds how many adjacent user lines are tried as one message.
+const longestRun = 32
+
+// registerUserMessages hashes user lines alone and joined with the neighbours
+// between the same two responses, as the agent joins them.
+func (rb *rebuild) registerUserMessages() {
+	var run []*line
+	var current *response
+	flush := func() {
+		for i := range run {
+			for j := i + 1; j <= min(len(run), i+longestRun); j++ {
+				rb.registerJoined(run[i:j])
+			}
+		}
+		run = nil
+	}
+	for _, l := range rb.conv.lines {
+		if r := rb.of[l]; r != nil && r != current {
+			flush()
+			current = r
+		}
+		if l.typ == "user" && len(l.blocks) > 0 {
+			run = append(run, l)
+		}
+	}
+	flush()
+}
+
+func (rb *rebuild) registerJoined(lines []*line) {
+	var canon []string
+	for _, l := range lines {
+		for _, b := range l.blocks {
+			if l.stringBody {
+				canon = append(canon, `{"text":`+b.canon+`,"type":"text"}`)
+			} else {
+				canon = append(canon, b.canon)
+			}
+		}
+	}
+	m := &wireMessage{lines: slices.Clone(lines)}
+	rb.register(messageHash("["+strings.Join(canon, ",")+"]", "user"), m)
+	if len(lines) == 1 && lines[0].stringBody {
+		rb.register(messageHash(lines[0].blocks[0].canon, "user"), m)
+	}
+}
+
+func (rb *rebuild) register(hash string, m *wireMessage) {
+	if _, ok := rb.wire.messages[hash]; !ok {
+		rb.wire.messages[hash] = m
+	}
+}
+
+// hashesOf rebuilds the message list of a request from its bases.
+func (w *wireState) hashesOf(req *wireRequest, depth int) []string {
+	base := w.byID[req.base]
+	if base == nil || depth > len(w.requests) {
+		return req.tail
+	}
+	before := w.hashesOf(base, depth+1)
+	return append(slices.Clone(before[:min(max(req.keep, 0), len(before))]), req.tail...)
+}
+
+// recordWire records a request that says itself what it carried.
+func (rb *rebuild) recordWire(req *wireRequest) {
+	answer := rb.wire.answers[req.id]
+	c := rb.wireChain(req, answer)
+	keep, tail := req.keep, req.tail
+	if c.last == nil || req.base != c.last.id {
+		list := rb.wire.hashesOf(req, 0)
+		keep = commonPrefix(c.hashes, list)
+		tail = list[keep:]
+	}
+	keep = min(max(keep, 0), len(c.hashes))
+	retry := c.failed && keep == len(c.hashes) && len(tail) == 0
+	rb.useShape(c.st, req)
+	rb.truncate(c, keep)
+	for _, hash := range tail {
+		rb.addMessage(c, hash)
+	}
+	rb.recordWireRequest(c, req, answer, retry)
+}
+
+func commonPrefix(a, b []string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func (rb *rebuild) recordWireRequest(c *wireChain, req *wireRequest, answer *response, retry bool) {
+	out := rollout.Request{
+		Kind: wireKind(req.source, rb.kind()), Run: rb.run, Attempt: 1, Base: -1, Time: req.time,
+		Provider: provider(req.model), Model: req.model, Status: rollout.Errored, Line: req.number,
+	}
+	if retry {
+		out.Attempt = rb.s.Requests[len(rb.s.Requests)-1].Attempt + 1
+	}
+	if answer != nil {
+		usage := answer.usage.convert()
+		got := rb.request(answer, usage)
+		got.Kind, got.Attempt, got.Time, got.Line = out.Kind, out.Attempt, out.Time, out.Line
+		out = got
+	} else if req == rb.wire.requests[len(rb.wire.requests)-1] && rb.lastSeq() == req.seq {
+		out.Status = rollout.InFlight
+	}
+	index := c.st.chain.Request(out)
+	c.last, c.failed = req, answer == nil
+	if answer != nil && answer.request < 0 {
+		answer.request = index
+		rb.makeResponseItems(answer)
+		c.st.last = answer
+	}
+}
+
+func (rb *rebuild) lastSeq() int { return rb.conv.lines[len(rb.conv.lines)-1].seq }
+
+// wireChain finds the chain of a request. Requests for other ends than the
+// conversation itself run on chains of their own.
+func (rb *rebuild) wireChain(req *wireRequest, answer *response) *wireChain {
+	key := ""
+	if answer == nil && wireKind(req.source, rollout.KindTurn) != rollout.KindTurn {
+		key = req.source
+	}
+	c, ok := rb.wire.chains[key]
+	if !ok {
+		c = &wireChain{st: rb.states[nil]}
+		if key != "" {
+			c.st = newState(rb.b.Chain())
+		}
+		rb.clearConversation(c.st)
+		rb.wire.chains[key] = c
+	}
+	return c
+}
+
+func wireKind(source string, own rollout.RequestKind) rollout.RequestKind {
+	switch {
+	case source == "", source == "sdk", strings.HasPrefix(source, "repl_main_thread"), strings.HasPrefix(source, "agent:"):
+		return own
+	case strings.Contains(source, "compact"):
+		return rollout.KindCompaction
+	case strings.Contains(source, "title"):
+		return rollout.KindTitle
+	}
+	return rollout.KindHelper
+}
+
+func (rb *rebuild) useShape(st *state, req *wireRequest) {
+	sh := rb.f.shapes[req.shape]
+	if sh == nil {
+		rb.f.fold("missing-shape", "requests name a system prompt and tools that are not in the file", req.number)
+		return
+	}
+	rb.seenSystem = true
+	st.tools = rb.exchange(st, rollout.SlotTools, st.tools, rb.toolItems(sh.tools))
+	st.system = rb.exchange(st, rollout.SlotSystem, st.system, rb.systemItems(sh.system))
+}
+
+func (rb *rebuild) truncate(c *wireChain, keep int) {
+	for _, entries := range c.entries[keep:] {
+		removeAll(c.st.chain, entries)
+	}
+	c.hashes, c.entries = c.hashes[:keep], c.entries[:keep]
+}
+
+// addMessage lets the message with this hash ride from the next request on.
+func (rb *rebuild) addMessage(c *wireChain, hash string) {
+	var entries []*rollout.Entry
+	for _, item := range rb.messageItems(c, hash) {
+		entries = append(entries, c.st.chain.Add(rollout.SlotConversation, item))
+	}
+	c.hashes = append(c.hashes, hash)
+	c.entries = append(c.entries, entries)
+}
+
+func (rb *rebuild) messageItems(c *wireChain, hash string) []int {
+	if b := rb.f.blobs[hash]; b != nil {
+		return rb.blobItems(c, b.line)
+	}
+	m := rb.wire.messages[hash]
+	switch {
+	case m == nil:
+		rb.f.fold("unresolved-message", "requests carry messages that stand nowhere in the file", 0)
+		return nil
+	case m.response != nil:
+		if m.response.request < 0 {
+			rb.makeResponseItems(m.response)
+		}
+		return m.response.items
+	}
+	var items []int
+	for _, l := range m.lines {
+		rb.nextRun(c, l)
+		rb.makeItems(l)
+		items = append(items, l.items...)
+	}
+	return items
+}
+
+func (rb *rebuild) nextRun(c *wireChain, l *line) {
+	if l.items == nil && l.startsRun() && c.st.chain.Count() > 0 {
+		rb.run++
+	}
+}
+
+// blobItems makes the items of a logged message.
+func (rb *rebuild) blobItems(c *wireChain, l *line) []int {
+	if items, ok := rb.blobs[l]; ok {
+		return items
+	}
+	if l.role == "user" && !l.has("tool_result") && c.st.chain.Count() > 0 {
+		rb.run++
+	}
+	items := rb.blockItems(l, l.blocks)
+	for _, item := range items {
+		rb.contextKind(l, &rb.s.Items[item])
+	}
+	rb.blobs[l] = items
+	return items
+}
+
+// contextKind names injected context after the attachment with the same text.
+func (rb *rebuild) contextKind(l *line, it *rollout.Item) {
+	if it.Kind != rollout.UserText && it.Kind != rollout.Reminder {
+		return
+	}
+	text := rb.s.Texts[it.Text].S
+	if label, ok := rb.context[text]; ok {
+		it.Kind, it.Label = attachmentKind(label, text)
+		return
+	}
+	if l.role == "system" {
+		it.Kind, it.Label = rollout.Reminder, "system-message"
+		if strings.HasPrefix(text, "# Environment") {
+			it.Kind = rollout.ProjectContext
+		}
+	}
+}
