@@ -109,6 +109,7 @@ type RepeatedCall struct {
 	Tool          string  `json:"tool"`
 	Args          *string `json:"args"` // nil where the dataset holds no text
 	Times         int64   `json:"times"`
+	Repeats       int64   `json:"repeats"` // FreeCode's definition
 	StrictRepeats int64   `json:"strict_repeats"`
 	Tokens        int64   `json:"tokens"` // of all results but the first
 	CarriedTokens int64   `json:"carried_tokens"`

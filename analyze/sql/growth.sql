@@ -2,6 +2,8 @@
 --
 -- How the input grew from request to request along each chain, and what happened where it fell.
 --
+-- Parameters: session (NULL all)
+--
 -- Columns:
 --   session_id           the agent's own ID
 --   chain                conversation within the session, 0 the main one
@@ -21,4 +23,5 @@ SELECT session_id, chain, request, run, "time", input_tokens,
             WHEN cause IS NOT NULL THEN 'cache-break'
        END AS event
 FROM steps
+WHERE $session IS NULL OR session_id = $session
 ORDER BY session_id, chain, request

@@ -81,4 +81,4 @@ SELECT s.session_id, s.source, s.started_at,
 FROM sessions s
 LEFT JOIN sums t USING (part, session_id)
 LEFT JOIN call_sums c USING (part, session_id)
-ORDER BY s.started_at NULLS LAST, s.session_id
+ORDER BY s.started_at NULLS LAST, s.source, s.session_id

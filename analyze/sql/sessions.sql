@@ -7,7 +7,7 @@
 --   source               log format
 --   agent_version        newest version the log names
 --   agent                type of a sub-agent; NULL for a main session
---   parent_session_id    session that started this one
+--   parent_session_id    session that started this one, as logged or found by its agent calls
 --   forked_from          session whose history this one copied
 --   models               models of the answered requests, most used first
 --   started_at           first time stamp of the log
@@ -17,7 +17,8 @@
 --   encoding             tokenizer behind every token count
 --   public_encoding      it is the model's own
 --   has_text             false: imported without texts
-SELECT session_id, source, agent_version, agent, parent_session_id, forked_from, models,
-       started_at, ended_at, cwd, file, encoding, public_encoding, has_text
-FROM sessions
-ORDER BY started_at NULLS LAST, session_id
+SELECT s.session_id, s.source, s.agent_version, s.agent, t.parent_session_id, s.forked_from, s.models,
+       s.started_at, s.ended_at, s.cwd, s.file, s.encoding, s.public_encoding, s.has_text
+FROM sessions s
+LEFT JOIN session_tree t USING (source, session_id)
+ORDER BY s.started_at NULLS LAST, s.source, s.session_id

@@ -1,0 +1,313 @@
+package analyze
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// topItems is how many single pieces of content an audit lists.
+const topItems = 20
+
+// RunAudit answers everything the audit report shows from the selected sessions.
+func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
+	a := &auditor{ctx: ctx, db: db, audit: &Audit{SchemaVersion: SchemaVersion}}
+	steps := []func() error{
+		a.sessions, a.totals, a.inclusive, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
+		a.savings, a.growth, a.otherBilled, a.counting, a.missing, a.leftOut, a.problems,
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return nil, fmt.Errorf("audit: %w", err)
+		}
+	}
+	return a.audit, nil
+}
+
+type auditor struct {
+	ctx   context.Context
+	db    *DB
+	audit *Audit
+	basis Basis // of token counts over all sessions
+}
+
+// scan fills the columns of one row, as sql.Rows.Scan does.
+type scan func(dest ...any) error
+
+// each runs a question and calls do for every row.
+func (a *auditor) each(question string, p Params, do func(scan) error) error {
+	rows, err := Ask(a.ctx, a.db, question, p)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := do(rows.Scan); err != nil {
+			return fmt.Errorf("question %s: %w", question, err)
+		}
+	}
+	return rows.Err()
+}
+
+// collect runs a question and returns one value per row, never nil.
+func collect[T any](a *auditor, question string, p Params, read func(scan, *T) error) ([]T, error) {
+	out := []T{}
+	err := a.each(question, p, func(s scan) error {
+		var v T
+		if err := read(s, &v); err != nil {
+			return err
+		}
+		out = append(out, v)
+		return nil
+	})
+	return out, err
+}
+
+func (a *auditor) sessions() (err error) {
+	a.basis = Counted
+	a.audit.Sessions, err = collect(a, "sessions", Params{}, func(s scan, v *SessionSummary) error {
+		var models duckdb.Composite[[]string]
+		var public bool
+		var skip any
+		if err := s(&v.SessionID, &v.Source, &v.AgentVersion, &v.Agent, &v.ParentSessionID, &skip, &models,
+			&v.StartedAt, &v.EndedAt, &skip, &v.File, &skip, &public, &skip); err != nil {
+			return err
+		}
+		v.Models = append([]string{}, models.Get()...)
+		if !public {
+			a.basis = Calibrated
+		}
+		return nil
+	})
+	return err
+}
+
+func (a *auditor) totals() error {
+	i := 0
+	return a.each("session-totals", Params{}, func(s scan) error {
+		var id, source string
+		var skip any
+		t := Totals{Sessions: 1}
+		if err := s(&id, &source, &skip, &t.Runs, &t.Requests, &t.AnsweredRequests,
+			&t.InputTokens, &t.UncachedInputTokens, &t.CacheReadTokens, &t.CacheWriteTokens, &t.OutputTokens, &t.ReasoningTokens,
+			&t.CostUSD, &t.CostPartial, &t.CountedTokens, &t.FramingTokens, &t.UnloggedTokens, &t.PeakInputTokens,
+			&t.Calls, &t.RepeatedCalls, &t.RepeatedCallsStrict, &t.NonFinalOutputs); err != nil {
+			return err
+		}
+		own := &a.audit.Sessions[i]
+		if own.SessionID != id || own.Source != source {
+			return fmt.Errorf("totals of session %s where %s was expected", id, own.SessionID)
+		}
+		own.Own = t
+		a.audit.Totals.add(t)
+		i++
+		return nil
+	})
+}
+
+// sessionKey names a session; IDs are unique within a source only.
+type sessionKey struct{ source, id string }
+
+// inclusive adds every session's own totals to itself and to all sessions above
+// it.
+func (a *auditor) inclusive() error {
+	index := map[sessionKey]int{}
+	for i, s := range a.audit.Sessions {
+		index[sessionKey{s.Source, s.SessionID}] = i
+	}
+	parent := map[sessionKey]string{}
+	err := a.each("session-parents", Params{}, func(s scan) error {
+		var k sessionKey
+		var p string
+		if err := s(&k.source, &k.id, &p); err != nil {
+			return err
+		}
+		parent[k] = p
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range a.audit.Sessions {
+		seen := map[sessionKey]bool{}
+		for k := (sessionKey{s.Source, s.SessionID}); k.id != "" && !seen[k]; k.id = parent[k] {
+			seen[k] = true
+			if i, ok := index[k]; ok {
+				a.audit.Sessions[i].Inclusive.add(s.Own)
+			}
+		}
+	}
+	return nil
+}
+
+// add adds what is known; a sum stays nil while nothing is.
+func (t *Totals) add(o Totals) {
+	t.Sessions += o.Sessions
+	t.Runs += o.Runs
+	t.Requests += o.Requests
+	t.AnsweredRequests += o.AnsweredRequests
+	t.CostPartial = t.CostPartial || o.CostPartial
+	t.CountedTokens += o.CountedTokens
+	t.Calls += o.Calls
+	t.RepeatedCalls += o.RepeatedCalls
+	t.RepeatedCallsStrict += o.RepeatedCallsStrict
+	t.NonFinalOutputs += o.NonFinalOutputs
+	t.InputTokens = addKnown(t.InputTokens, o.InputTokens)
+	t.UncachedInputTokens = addKnown(t.UncachedInputTokens, o.UncachedInputTokens)
+	t.CacheReadTokens = addKnown(t.CacheReadTokens, o.CacheReadTokens)
+	t.CacheWriteTokens = addKnown(t.CacheWriteTokens, o.CacheWriteTokens)
+	t.OutputTokens = addKnown(t.OutputTokens, o.OutputTokens)
+	t.ReasoningTokens = addKnown(t.ReasoningTokens, o.ReasoningTokens)
+	t.CostUSD = addKnown(t.CostUSD, o.CostUSD)
+	t.FramingTokens = addKnown(t.FramingTokens, o.FramingTokens)
+	t.UnloggedTokens = addKnown(t.UnloggedTokens, o.UnloggedTokens)
+	if o.PeakInputTokens != nil && (t.PeakInputTokens == nil || *o.PeakInputTokens > *t.PeakInputTokens) {
+		peak := *o.PeakInputTokens
+		t.PeakInputTokens = &peak
+	}
+}
+
+// addKnown returns the sum of two values that may be unknown.
+func addKnown[N int64 | float64](a, b *N) *N {
+	switch {
+	case b == nil:
+		return a
+	case a == nil:
+		sum := *b
+		return &sum
+	}
+	sum := *a + *b
+	return &sum
+}
+
+func (a *auditor) composition() (err error) {
+	a.audit.Composition, err = collect(a, "composition", Params{}, func(s scan, v *Share) error {
+		v.Basis = a.basis
+		err := s(&v.Kind, &v.Tool, &v.Items, &v.Tokens, &v.CarriedTokens, &v.BilledTokens, &v.Share)
+		if v.Kind == "framing" {
+			v.Basis = Calibrated
+		}
+		return err
+	})
+	return err
+}
+
+func (a *auditor) topItems() (err error) {
+	a.audit.TopItems, err = collect(a, "top-items", Params{Limit: topItems}, func(s scan, v *TopItem) error {
+		var billed any
+		return s(&v.SessionID, &v.Item, &v.Kind, &v.Tool, &v.What, &v.Tokens, &v.Requests, &v.FirstRequest, &v.LastRequest,
+			&v.CarriedTokens, &billed, &v.Share)
+	})
+	return err
+}
+
+func (a *auditor) repeatedCalls() (err error) {
+	a.audit.RepeatedCalls, err = collect(a, "repeated-calls", Params{}, func(s scan, v *RepeatedCall) error {
+		return s(&v.SessionID, &v.Tool, &v.Class, &v.Args, &v.Times, &v.Repeats, &v.StrictRepeats, &v.Tokens, &v.CarriedTokens)
+	})
+	return err
+}
+
+func (a *auditor) polling() error {
+	v := &a.audit.Polling
+	v.Basis = Estimated
+	return a.each("polling", Params{}, func(s scan) error {
+		return s(&v.Episodes, &v.Polls, &v.EmptyPolls, &v.RequestsLow, &v.RequestsHigh, &v.InputTokens, &v.OutputTokens, &v.PiggyBacked)
+	})
+}
+
+func (a *auditor) cacheBreaks() (err error) {
+	a.audit.CacheBreaks, err = collect(a, "cache-break-causes", Params{}, func(s scan, v *CacheBreak) error {
+		v.Basis = Measured
+		var resent any
+		return s(&v.Cause, &v.Requests, &v.LostTokens, &resent, &v.ShareOfInput)
+	})
+	return err
+}
+
+// growth follows the main chain of the session with the most input.
+func (a *auditor) growth() (err error) {
+	a.audit.Growth = []GrowthPoint{}
+	largest, most := "", int64(-1)
+	for _, s := range a.audit.Sessions {
+		if s.Own.InputTokens != nil && *s.Own.InputTokens > most {
+			largest, most = s.SessionID, *s.Own.InputTokens
+		}
+	}
+	if most < 0 {
+		return nil
+	}
+	return a.each("growth", Params{Session: largest}, func(s scan) error {
+		var id string
+		var chain int64
+		var event *string
+		var skip any
+		v := GrowthPoint{}
+		if err := s(&id, &chain, &v.Request, &skip, &skip, &v.InputTokens, &skip, &skip, &skip, &event); err != nil {
+			return err
+		}
+		if event != nil {
+			v.Event = *event
+		}
+		if chain == 0 {
+			a.audit.Growth = append(a.audit.Growth, v)
+		}
+		return nil
+	})
+}
+
+// otherBilled adds the sessions up by kind, in order of kind.
+func (a *auditor) otherBilled() error {
+	a.audit.OtherBilled = []OtherBilled{}
+	index := map[string]int{}
+	return a.each("other-billed", Params{}, func(s scan) error {
+		var id string
+		var v OtherBilled
+		if err := s(&id, &v.Kind, &v.Calls, &v.InputTokens, &v.OutputTokens, &v.Estimate); err != nil {
+			return err
+		}
+		i, ok := index[v.Kind]
+		if !ok {
+			index[v.Kind] = len(a.audit.OtherBilled)
+			a.audit.OtherBilled = append(a.audit.OtherBilled, v)
+			return nil
+		}
+		sum := &a.audit.OtherBilled[i]
+		sum.Calls += v.Calls
+		sum.InputTokens = addKnown(sum.InputTokens, v.InputTokens)
+		sum.OutputTokens = addKnown(sum.OutputTokens, v.OutputTokens)
+		sum.Estimate = sum.Estimate || v.Estimate
+		return nil
+	})
+}
+
+func (a *auditor) counting() (err error) {
+	a.audit.Counting, err = collect(a, "explained", Params{}, func(s scan, v *Counting) error {
+		return s(&v.SessionID, &v.Model, &v.Encoding, &v.PublicEncoding, &v.Factor, &v.FactorLow, &v.FactorHigh,
+			&v.FramingPerMessage, &v.Pairs, &v.Explained, &v.LeftOut, &v.Cause)
+	})
+	return err
+}
+
+func (a *auditor) missing() (err error) {
+	a.audit.Missing, err = collect(a, "missing", Params{}, func(s scan, v *Missing) error {
+		return s(&v.What, &v.Sessions)
+	})
+	return err
+}
+
+func (a *auditor) leftOut() error {
+	return a.each("left-out", Params{}, func(scan) error {
+		a.audit.LeftOut.SubAgentSessions++
+		return nil
+	})
+}
+
+func (a *auditor) problems() (err error) {
+	a.audit.Problems, err = collect(a, "problems", Params{}, func(s scan, v *Problem) error {
+		var id any
+		return s(&id, &v.File, &v.Line, &v.Kind, &v.Detail, &v.Count)
+	})
+	return err
+}
