@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fclog/fclog/analyze/measure"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 )
@@ -25,7 +26,7 @@ type rowOptions struct {
 func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 	rows := &Rows{}
 	for _, s := range sessions {
-		rows.addSession(s, o)
+		rows.addSession(s, measure.Measure(s, o.tokens), o)
 	}
 	return rows, nil
 }
@@ -33,11 +34,12 @@ func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 // rowMaker turns one session into rows.
 type rowMaker struct {
 	*rollout.Session
+	m *measure.Measured
 	o rowOptions
 }
 
-func (rows *Rows) addSession(s *rollout.Session, o rowOptions) {
-	k := rowMaker{s, o}
+func (rows *Rows) addSession(s *rollout.Session, m *measure.Measured, o rowOptions) {
+	k := rowMaker{s, m, o}
 	rows.Sessions = append(rows.Sessions, k.session())
 	for i := range s.Requests {
 		rows.Requests = append(rows.Requests, k.request(i))
@@ -56,6 +58,9 @@ func (rows *Rows) addSession(s *rollout.Session, o rowOptions) {
 	}
 	for _, b := range s.OtherBilled {
 		rows.OtherBilled = append(rows.OtherBilled, k.otherBilled(b))
+	}
+	for _, c := range m.Calibration {
+		rows.Calibrations = append(rows.Calibrations, k.calibration(c))
 	}
 	for _, p := range s.Problems {
 		rows.Problems = append(rows.Problems, k.problem(p))
@@ -80,6 +85,8 @@ func (k rowMaker) session() Session {
 		FileBytes:       k.o.size,
 		Records:         int64(k.Records),
 		Missing:         k.Missing,
+		Encoding:        k.m.Encoding,
+		PublicEncoding:  k.m.Public,
 		HasText:         k.o.text,
 		Importer:        Importer,
 	}
@@ -121,7 +128,7 @@ func modelsOf(requests []rollout.Request) []string {
 }
 
 func (k rowMaker) request(i int) Request {
-	r := k.Requests[i]
+	r, size := k.Requests[i], k.m.Requests[i]
 	return Request{
 		Part:               k.o.part,
 		SessionID:          k.ID,
@@ -151,12 +158,16 @@ func (k rowMaker) request(i int) Request {
 		Subscription:       r.Subscription,
 		Messages:           r.Messages,
 		PromptChars:        r.PromptChars,
+		CountedTokens:      size.Counted,
+		CalibratedTokens:   size.Calibrated,
+		FramingTokens:      size.Framing,
+		UnloggedTokens:     size.Unlogged,
 		Line:               int64(r.Line),
 	}
 }
 
 func (k rowMaker) item(i int) Item {
-	it := k.Items[i]
+	it, size := k.Items[i], k.m.Items[i]
 	text := k.Texts[it.Text]
 	return Item{
 		Part:         k.o.part,
@@ -172,11 +183,14 @@ func (k rowMaker) item(i int) Item {
 		TextHash:     hashOf(text),
 		Chars:        int64(text.Chars),
 		Bytes:        int64(text.Bytes),
+		Tokens:       size.Tokens,
+		PrefixTokens: size.PrefixTokens,
+		PrefixLines:  size.PrefixLines,
 	}
 }
 
 func (k rowMaker) span(i int) Span {
-	sp := k.Spans[i]
+	sp, size := k.Spans[i], k.m.Spans[i]
 	text := k.Texts[sp.Text]
 	return Span{
 		Part:         k.o.part,
@@ -186,38 +200,47 @@ func (k rowMaker) span(i int) Span {
 		Chain:        int64(sp.Chain),
 		FirstRequest: int64(sp.First),
 		LastRequest:  int64(sp.Last),
+		Requests:     size.Requests,
 		Position:     sp.Position,
 		TextHash:     hashOf(text),
 		Chars:        int64(text.Chars),
 		Bytes:        int64(text.Bytes),
+		Tokens:       size.Tokens,
+		PrefixTokens: size.PrefixTokens,
 	}
 }
 
 func (k rowMaker) call(i int) Call {
-	c := k.Calls[i]
+	c, facts := k.Calls[i], k.m.Calls[i]
 	row := Call{
-		Part:         k.o.part,
-		SessionID:    k.ID,
-		Call:         int64(i),
-		RequestIndex: ref(c.Request),
-		CallID:       c.ID,
-		Tool:         c.Tool,
-		Class:        string(c.Class),
-		ReadOnly:     c.ReadOnly,
-		Mutates:      c.Mutates,
-		Ran:          c.Ran,
-		Denied:       c.Denied,
-		Failed:       c.Failed,
-		Inherited:    c.Inherited,
-		Time:         millis(c.Time),
-		DurationMS:   c.DurationMS,
-		ArgsItem:     ref(c.ArgsItem),
-		ResultItem:   ref(c.ResultItem),
-		StartsTask:   c.Starts,
-		Poll:         string(c.Poll),
-		Truncated:    string(c.Truncated),
-		ChildSession: c.Child,
-		Line:         int64(c.Line),
+		Part:           k.o.part,
+		SessionID:      k.ID,
+		Call:           int64(i),
+		RequestIndex:   ref(c.Request),
+		CallID:         c.ID,
+		Tool:           c.Tool,
+		Class:          string(c.Class),
+		ArgsHash:       facts.ArgsHash,
+		ArgsKey:        facts.ArgsKey,
+		OutputKind:     string(facts.OutputKind),
+		ReadOnly:       c.ReadOnly,
+		Mutates:        c.Mutates,
+		Ran:            c.Ran,
+		Denied:         c.Denied,
+		Failed:         c.Failed,
+		Inherited:      c.Inherited,
+		Time:           millis(c.Time),
+		DurationMS:     c.DurationMS,
+		ArgsItem:       ref(c.ArgsItem),
+		ResultItem:     ref(c.ResultItem),
+		BatchSize:      facts.BatchSize,
+		RepeatOf:       ref(facts.RepeatOf),
+		StrictRepeatOf: ref(facts.StrictRepeatOf),
+		StartsTask:     c.Starts,
+		Poll:           string(c.Poll),
+		Truncated:      string(c.Truncated),
+		ChildSession:   c.Child,
+		Line:           int64(c.Line),
 	}
 	if k.o.text {
 		row.Args = k.Texts[c.Args].S
@@ -252,6 +275,22 @@ func (k rowMaker) otherBilled(b rollout.OtherBilled) OtherBilled {
 		OutputTokens:     b.Usage.Output,
 		Estimate:         b.Estimate,
 		Line:             int64(b.Line),
+	}
+}
+
+func (k rowMaker) calibration(c measure.Calibration) Calibration {
+	return Calibration{
+		Part:              k.o.part,
+		SessionID:         k.ID,
+		Model:             c.Model,
+		Kind:              string(c.Kind),
+		Fit:               string(c.Fit),
+		Factor:            c.Factor,
+		FactorLow:         c.FactorLow,
+		FactorHigh:        c.FactorHigh,
+		FramingPerMessage: c.FramingPerMessage,
+		Pairs:             int64(c.Pairs),
+		Method:            string(c.Method),
 	}
 }
 
