@@ -1,0 +1,91 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/fclog/fclog/rollout"
+)
+
+// abortedText is what Codex sends for a call that got no output.
+const abortedText = "aborted"
+
+// call records a tool call whose item has just been added.
+func (b *builder) call(u *unit, it item, rec record, n, line int) {
+	id := first(it.CallID.V, it.ID.V)
+	if id == "" {
+		id = fmt.Sprintf("%s@%d", toolName(it), line)
+	}
+	text := callText(it)
+	args := u.items[0]
+	c := rollout.Call{
+		Request: b.request, ID: b.uniqueID(id), Tool: toolName(it), ArgsItem: args, ResultItem: -1,
+		Inherited: n < b.own, Time: rec.at, Line: line, Args: b.b.Text(text),
+	}
+	describe(&c, it, text)
+	index := b.b.Call(c)
+	b.calls[id] = index
+	if !needsOutput(it) {
+		b.b.Session.Calls[index].Ran = true
+		return
+	}
+	b.answerable[index] = true
+	if b.f.outputs[id] == 0 && b.next < len(b.plan) {
+		b.put(u, part{text: abortedText, item: rollout.Item{
+			Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: c.Tool, CallID: it.CallID.V, Origin: rollout.Recomputed, Request: -1,
+		}})
+		b.b.Session.Calls[index].ResultItem = u.items[len(u.items)-1]
+	}
+}
+
+// uniqueID numbers the repetitions of an ID.
+func (b *builder) uniqueID(id string) string {
+	b.used[id]++
+	unique := id
+	for n := b.used[id]; n > 1; n++ {
+		unique = fmt.Sprintf("%s#%d", id, n)
+		if b.used[unique] == 0 {
+			b.used[unique] = 1
+			break
+		}
+	}
+	return unique
+}
+
+// output ties an output that has just been added to its call. One without a call
+// is dropped on the wire.
+func (b *builder) output(u *unit, it item, line int) {
+	index, ok := b.calls[it.CallID.V]
+	if !ok {
+		b.takeOut(u)
+		b.b.Problem(rollout.Problem{File: b.f.path, Line: line, Kind: "result-without-call", Detail: "an output answers no logged call; it was not sent"})
+		return
+	}
+	var texts []string
+	for _, c := range outputParts(it.Output) {
+		texts = append(texts, c.Text.V)
+	}
+	o := parseOutput(texts)
+	// A script may inject notices under its call's ID; its own result has the header.
+	c := &b.b.Session.Calls[index]
+	if c.Ran && (b.resulted[index] || !o.header) {
+		return
+	}
+	b.resulted[index] = o.header
+	settle(c, o)
+	c.ResultItem = b.largest(u, c.ResultItem)
+	if c.ResultItem >= 0 && b.b.Session.Items[c.ResultItem].Origin == rollout.Recomputed && !truncatesItself(c.Class, c.Tool) {
+		c.Truncated = rollout.Lost
+	}
+}
+
+// largest is the biggest part of an output: code mode sends a small header of
+// its own before the text.
+func (b *builder) largest(u *unit, none int) int {
+	best, size := none, -1
+	for _, i := range u.items {
+		if n := b.b.Session.Texts[b.b.Session.Items[i].Text].Bytes; n > size {
+			best, size = i, n
+		}
+	}
+	return best
+}

@@ -1,0 +1,103 @@
+package codex
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// envelopeTypes are the record types whose payload marks a Codex rollout.
+var envelopeTypes = []string{typeMeta, typeItem, typeEvent, typeContext, typeCompact, typeUsage}
+
+type bareMeta struct {
+	ID           maybe[string]  `json:"id"`
+	Timestamp    maybe[string]  `json:"timestamp"`
+	Instructions jsontext.Value `json:"instructions"`
+	Git          jsontext.Value `json:"git"`
+	Type         jsontext.Value `json:"type"`
+}
+
+// Detect says whether the first records of a file are a Codex rollout.
+func Detect(head [][]byte) bool {
+	for i, raw := range head {
+		var env envelope
+		if logfile.Unmarshal(raw, &env) != nil {
+			continue
+		}
+		if slices.Contains(envelopeTypes, env.Type.V) && env.Payload.Kind() == '{' {
+			return true
+		}
+		if i == 0 && isBareMeta(raw) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBareMeta recognises the first line of files before the envelope.
+func isBareMeta(raw []byte) bool {
+	m := decode[bareMeta](raw)
+	return m.ID.OK && m.Timestamp.OK && len(m.Type) == 0 && (len(m.Instructions) > 0 || len(m.Git) > 0)
+}
+
+// Companions returns nil: sub-agents of Codex are files like any other.
+func Companions(string) []string { return nil }
+
+// Depends names the log of the thread a file's history was copied from, when it
+// lies in the same folder: its usage figures help to tell the copy from what is
+// the file's own.
+func Depends(path string) []string {
+	r, err := logfile.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	for r.Next() {
+		rec, ok := parseRecord(r.Record())
+		if !ok || rec.typ != typeMeta {
+			continue
+		}
+		m := decode[meta](rec.payload)
+		if parent := parentFile(path, m.ForkedFrom.V); parent != "" {
+			return []string{parent}
+		}
+		return nil
+	}
+	return nil
+}
+
+// parentFile finds the log of a thread beside path; Codex puts the thread's ID
+// into the file name.
+func parentFile(path, thread string) string {
+	if thread == "" {
+		return ""
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if strings.Contains(e.Name(), thread) && e.Name() != filepath.Base(path) {
+			return filepath.Join(filepath.Dir(path), e.Name())
+		}
+	}
+	return ""
+}
+
+// Homes lists the folders where Codex keeps its rollouts.
+func Homes(getenv func(string) string) []string {
+	home := getenv("CODEX_HOME")
+	if home == "" {
+		user := first(getenv("HOME"), getenv("USERPROFILE"))
+		if user == "" {
+			return nil
+		}
+		home = filepath.Join(user, ".codex")
+	}
+	return []string{filepath.Join(home, "sessions"), filepath.Join(home, "archived_sessions")}
+}

@@ -1,0 +1,223 @@
+package codex
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// side tells the direction of a response item.
+type side uint8
+
+const (
+	sideNone   side = iota // never sent
+	sideInput              // sent to the model
+	sideOutput             // produced by the model
+)
+
+var itemSides = map[string]side{
+	"reasoning":               sideOutput,
+	"function_call":           sideOutput,
+	"custom_tool_call":        sideOutput,
+	"local_shell_call":        sideOutput,
+	"web_search_call":         sideOutput,
+	"tool_search_call":        sideOutput,
+	"image_generation_call":   sideOutput,
+	"function_call_output":    sideInput,
+	"custom_tool_call_output": sideInput,
+	"tool_search_output":      sideInput,
+	"agent_message":           sideInput,
+	"compaction":              sideInput,
+	"compaction_summary":      sideInput,
+	"context_compaction":      sideInput,
+	"additional_tools":        sideInput,
+	"configuration_update":    sideInput,
+	"ghost_snapshot":          sideNone,
+	"compaction_trigger":      sideNone,
+}
+
+// itemOf decodes the response item of a record.
+func itemOf(rec record) item {
+	it := decode[item](rec.payload)
+	if rec.typ == typeAgentMsg {
+		it.Type.V = "agent_message"
+	}
+	return it
+}
+
+func sideOf(it item) (s side, known bool) {
+	if it.Type.V == "message" {
+		if it.Role.V == "assistant" {
+			return sideOutput, true
+		}
+		return sideInput, true
+	}
+	s, known = itemSides[it.Type.V]
+	return s, known
+}
+
+// isOutput says whether an item answers a call.
+func isOutput(it item) bool {
+	switch it.Type.V {
+	case "function_call_output", "custom_tool_call_output", "tool_search_output":
+		return true
+	}
+	return false
+}
+
+// needsOutput says whether a call is answered by an item of its own; the others
+// run on the server.
+func needsOutput(it item) bool {
+	switch it.Type.V {
+	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
+		return true
+	}
+	return false
+}
+
+// isUserPrompt says whether an item is what a person wrote.
+func isUserPrompt(it item) bool {
+	if it.Type.V != "message" || it.Role.V != "user" {
+		return false
+	}
+	for i, c := range it.Content.V {
+		if classifyPart(it, i).human && (c.V.Text.V != "" || c.V.ImageURL.OK) {
+			return true
+		}
+	}
+	return false
+}
+
+func joinText(parts []maybe[content]) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.V.Text.V)
+	}
+	return b.String()
+}
+
+// outputParts returns the elements of an output, which is a string or a list.
+func outputParts(raw jsontext.Value) []content {
+	if len(raw) == 0 || raw.Kind() == 'n' {
+		return nil
+	}
+	if raw.Kind() == '"' {
+		return []content{{Type: maybe[string]{V: "input_text", OK: true}, Text: maybe[string]{V: decode[string](raw), OK: true}}}
+	}
+	if raw.Kind() != '[' {
+		text, _ := logfile.Compact(raw)
+		return []content{{Type: maybe[string]{V: "input_text", OK: true}, Text: maybe[string]{V: text, OK: true}}}
+	}
+	var out []content
+	for _, c := range decode[[]maybe[content]](raw) {
+		out = append(out, c.V)
+	}
+	return out
+}
+
+// callText is what a call carries: its arguments as compact JSON, or free text.
+func callText(it item) string {
+	switch it.Type.V {
+	case "custom_tool_call":
+		return it.Input.V
+	case "local_shell_call", "web_search_call":
+		return compactOr(it.Action, "")
+	case "image_generation_call":
+		return ""
+	}
+	if it.Arguments.Kind() == '"' {
+		args := decode[string](it.Arguments)
+		return compactOr([]byte(args), args)
+	}
+	return compactOr(it.Arguments, "")
+}
+
+func compactOr(raw []byte, fallback string) string {
+	if len(raw) == 0 {
+		return fallback
+	}
+	text, err := logfile.Compact(raw)
+	if err != nil || !utf8.ValidString(text) {
+		return fallback
+	}
+	return text
+}
+
+// wholeText is an item as compact JSON without the members that are written but
+// not sent.
+func wholeText(raw []byte) string {
+	dec := jsontext.NewDecoder(strings.NewReader(string(raw)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var b strings.Builder
+	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+		return compactOr(raw, "")
+	}
+	b.WriteByte('{')
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		name = name.Clone()
+		val, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		if string(name) == `"internal_chat_message_metadata_passthrough"` {
+			continue
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(string(name) + ":" + compactOr(val, "null"))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// bytesPerToken is Codex's own rule of thumb for text.
+const bytesPerToken = 4
+
+// visibleSize estimates the tokens of an item's readable text.
+func visibleSize(it item) int64 {
+	n := 0
+	for _, c := range it.Content.V {
+		n += len(c.V.Text.V)
+	}
+	if s, _ := sideOf(it); s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning" {
+		n += len(callText(it)) + len(it.Name.V)
+	}
+	for _, c := range outputParts(it.Output) {
+		n += len(c.Text.V)
+	}
+	return int64(n / bytesPerToken)
+}
+
+// encryptedSize is Codex's own estimate of the bytes inside encrypted reasoning
+// of that base64 length; at least 1 when there is any.
+func encryptedSize(it item) int64 {
+	if it.Type.V != "reasoning" || it.Encrypted.V == "" {
+		return 0
+	}
+	return max(int64(len(it.Encrypted.V))*3/4-650, 1)
+}
+
+// plainWord keeps of a type name what a name is made of.
+func plainWord(s string) string {
+	out := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("_-. ", r):
+			return r
+		}
+		return -1
+	}, s)
+	return out[:min(len(out), 60)]
+}
+
+func parseInt(s string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	return n, err == nil
+}

@@ -1,0 +1,197 @@
+package codex
+
+import (
+	"strings"
+
+	"github.com/fclog/fclog/internal/images"
+	"github.com/fclog/fclog/rollout"
+)
+
+// parts splits a response item into what is sent separately.
+func (b *builder) parts(it item, raw []byte) []part {
+	switch it.Type.V {
+	case "message":
+		return b.messageParts(it)
+	case "reasoning":
+		return b.reasoningParts(it)
+	case "function_call_output", "custom_tool_call_output":
+		return b.outputParts(it)
+	case "tool_search_output", "additional_tools":
+		b.saw.tools = true
+		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.ToolDefinitions, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
+	case "agent_message":
+		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.UserText, Role: rollout.RoleUser, Label: "agent_message", Origin: rollout.Logged}}}
+	case "compaction", "compaction_summary", "context_compaction":
+		b.saw.opaqueSummary = true
+		return []part{{opaque: first(it.Encrypted.V, " "), item: rollout.Item{Kind: rollout.Summary, Role: rollout.RoleAssistant, Label: "compaction", Origin: rollout.Logged}}}
+	case "configuration_update":
+		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.Reminder, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
+	}
+	return []part{b.callPart(it)}
+}
+
+func (b *builder) messageParts(it item) []part {
+	var out []part
+	for i, c := range it.Content.V {
+		cl := classifyPart(it, i)
+		p := part{text: c.V.Text.V, item: rollout.Item{Kind: cl.kind, Role: roleOf(it.Role.V), Label: cl.label, Origin: rollout.Logged}}
+		switch {
+		case c.V.ImageURL.OK:
+			p = b.imagePart(c.V, roleOf(it.Role.V), "")
+		case c.V.Encrypted.V != "":
+			p.opaque = c.V.Encrypted.V
+		case p.text == "":
+			continue
+		}
+		if cl.kind == rollout.SystemPrompt {
+			b.systemPart(cl)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// systemPart makes room for a base prompt that is sent as a message: it stands
+// in the metadata as well and must count once.
+func (b *builder) systemPart(cl class) {
+	if cl.label == "model_switch" || b.base == nil {
+		return
+	}
+	b.chain.Remove(b.base)
+	b.baseSent = true
+}
+
+func (b *builder) imagePart(c content, role rollout.Role, tool string) part {
+	p := part{opaque: first(c.ImageURL.V, " "), item: rollout.Item{Kind: rollout.Image, Role: role, Tool: tool, Origin: rollout.Logged}}
+	model, _ := b.f.modelFor(b.f.records)
+	tokens, ok := images.Tokens(model, c.ImageURL.V)
+	if !ok {
+		tokens = images.DefaultTokens
+	}
+	p.item.Tokens = &tokens
+	return p
+}
+
+// reasoningParts gives the readable summary and the encrypted text, which go
+// back separately. The encrypted text has the size the response's usage gives.
+func (b *builder) reasoningParts(it item) []part {
+	var out []part
+	add := func(parts []maybe[content], label string) {
+		for _, c := range parts {
+			if c.V.Text.V != "" {
+				out = append(out, part{text: c.V.Text.V, item: rollout.Item{Kind: rollout.Reasoning, Role: rollout.RoleAssistant, Label: label, Origin: rollout.Logged}})
+			}
+		}
+	}
+	add(it.Summary.V, "summary")
+	add(it.Content.V, "")
+	if it.Encrypted.V != "" {
+		b.saw.encrypted = true
+		out = append(out, part{opaque: it.Encrypted.V, item: rollout.Item{Kind: rollout.Reasoning, Role: rollout.RoleAssistant, Label: "encrypted", Origin: rollout.Logged, Tokens: b.reasoningTokens()}})
+	}
+	return out
+}
+
+func (b *builder) reasoningTokens() *int64 {
+	p := b.byPlan[b.request]
+	if p == nil {
+		return nil
+	}
+	k := b.reasoned[b.request]
+	b.reasoned[b.request]++
+	if k >= len(p.reasoning) {
+		return nil
+	}
+	return &p.reasoning[k]
+}
+
+func (b *builder) callPart(it item) part {
+	p := part{text: callText(it), item: rollout.Item{Kind: rollout.ToolCall, Role: rollout.RoleAssistant, Tool: toolName(it), Label: it.Namespace.V, Origin: rollout.Logged}}
+	switch it.Type.V {
+	case "custom_tool_call":
+		if p.item.Tool == "exec" {
+			p.item.Label = parseScript(p.text).label()
+		}
+	case "image_generation_call":
+		img := b.imagePart(content{ImageURL: it.Result}, rollout.RoleAssistant, p.item.Tool)
+		p.opaque, p.item.Tokens = img.opaque, img.item.Tokens
+	case "web_search_call":
+		b.saw.webSearch = true
+	}
+	return p
+}
+
+func toolName(it item) string {
+	switch it.Type.V {
+	case "local_shell_call":
+		return "local_shell"
+	case "web_search_call":
+		return "web_search"
+	case "tool_search_call":
+		return "tool_search"
+	case "image_generation_call":
+		return "image_generation"
+	}
+	return first(it.Name.V, "unknown")
+}
+
+// outputParts gives the texts of an output as they were sent: the JSON form of
+// old shells re-rendered where Codex did so, tools that do not cut their own
+// output cut to the size with which it enters the history.
+func (b *builder) outputParts(it item) []part {
+	tool, class, label := b.answeredTool(it)
+	budget := b.limits.bytes
+	var out []part
+	for _, c := range outputParts(it.Output) {
+		p := part{text: c.Text.V, item: rollout.Item{Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: tool, Label: label, Origin: rollout.Logged}}
+		switch {
+		case c.ImageURL.OK:
+			out = append(out, b.imagePart(c, rollout.RoleTool, tool))
+			continue
+		case c.Encrypted.V != "":
+			p.opaque = c.Encrypted.V
+		case p.text == "" && it.Output.Kind() == '[':
+			continue
+		default:
+			b.recompute(&p, class, tool, &budget)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func (b *builder) recompute(p *part, class rollout.ToolClass, tool string, budget *int64) {
+	if s, ok := parseShellJSON(p.text); ok && b.rerendered() && (class == rollout.ShellTool || class == rollout.EditTool) {
+		p.text, p.item.Origin = s.plainForm(), rollout.Recomputed
+	}
+	if truncatesItself(class, tool) {
+		return
+	}
+	if cut, did := cutMiddle(p.text, max(*budget, 0)); did {
+		p.text, p.item.Origin = cut, rollout.Recomputed
+	}
+	*budget -= int64(len(p.text))
+}
+
+// rerendered says whether the JSON form of shell outputs went out as plain
+// text: it did while apply_patch was a free-form tool.
+func (b *builder) rerendered() bool {
+	if b.f.patchTool {
+		return true
+	}
+	model, _ := b.f.modelFor(b.f.records)
+	return strings.HasPrefix(model, "gpt-5") && strings.Contains(model, "codex")
+}
+
+// answeredTool names the tool whose call an output answers.
+func (b *builder) answeredTool(it item) (tool string, class rollout.ToolClass, label string) {
+	c, ok := b.calls[it.CallID.V]
+	if !ok {
+		return it.Name.V, rollout.OtherTool, ""
+	}
+	call := b.b.Session.Calls[c]
+	if call.ArgsItem >= 0 {
+		label = b.b.Session.Items[call.ArgsItem].Label
+	}
+	return call.Tool, call.Class, label
+}

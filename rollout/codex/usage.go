@@ -1,0 +1,169 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/fclog/fclog/rollout"
+)
+
+// tokenCount notes a token_count event. It stands for a request only if the
+// running total changed and the last usage is real: the same event is written
+// again with every rate limit, after estimates, and on resume.
+func (f *facts) tokenCount(e event, m mark) {
+	if plan := e.RateLimits.V.PlanType.V; plan != "" {
+		f.plan = plan
+	}
+	info := e.Info.V
+	if !info.Total.OK {
+		return
+	}
+	total, last := info.Total.V, info.Last.V
+	changed := f.last == nil || *f.last != total
+	restored := f.last == nil && total != last && !f.sawOutput()
+	f.last = &total
+	if !changed || restored {
+		return
+	}
+	f.totals = append(f.totals, total)
+	f.totalAt = append(f.totalAt, m.record)
+	// A context overflow replaces the total by the window's size; its last
+	// usage is no request.
+	if !info.Last.OK || last.empty() || total.empty() {
+		return
+	}
+	f.counters = append(f.counters, counter{record: m.record, line: m.line, at: m.at, usage: last, total: total})
+}
+
+// sawOutput says whether the model has answered yet. A resumed or forked file
+// may begin by repeating the total of its past.
+func (f *facts) sawOutput() bool {
+	for _, m := range f.marks {
+		if m.kind == markOutput {
+			return true
+		}
+	}
+	return false
+}
+
+// settleUsage turns the figures into marks. A token_usage_record is the word on
+// its response; token_count events count only before the first one, in the part
+// of a resumed file that an older version wrote.
+func (f *facts) settleUsage() {
+	counted := f.counters
+	if len(f.records2) > 0 {
+		opening := f.records2[0]
+		counted = nil
+		for _, c := range f.counters {
+			if c.record < opening.record && c.usage != opening.usage {
+				counted = append(counted, c)
+			}
+		}
+		counted = append(counted, uniqueResponses(f.records2)...)
+	}
+	f.counters = counted
+	marks := make([]mark, 0, len(f.marks)+len(counted))
+	for _, m := range f.marks {
+		for len(counted) > 0 && counted[0].record < m.record {
+			marks = append(marks, counted[0].mark())
+			counted = counted[1:]
+		}
+		marks = append(marks, m)
+	}
+	for _, c := range counted {
+		marks = append(marks, c.mark())
+	}
+	f.marks = marks
+}
+
+func (c counter) mark() mark {
+	return mark{kind: markUsage, record: c.record, line: c.line, at: c.at, usage: c.usage, response: c.response}
+}
+
+func uniqueResponses(all []counter) []counter {
+	type key struct{ thread, response string }
+	seen := map[key]bool{}
+	var out []counter
+	for _, c := range all {
+		k := key{c.thread, c.response}
+		if c.response != "" && seen[k] {
+			continue
+		}
+		seen[k] = true
+		out = append(out, c)
+	}
+	return out
+}
+
+// modelUsage converts a vector; what contradicts itself is dropped and said.
+func modelUsage(c counts) (u rollout.Usage, consistent bool) {
+	u = rollout.Usage{
+		Input: value(c.Input), CacheRead: value(c.Cached), CacheWrite: value(c.CacheWrite),
+		Output: value(c.Output), Reasoning: value(c.Reasoning),
+	}
+	consistent = true
+	for _, p := range []**int64{&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning} {
+		if *p != nil && **p < 0 {
+			*p, consistent = nil, false
+		}
+	}
+	if u.Input != nil && (over(u.CacheRead, *u.Input) || over(u.CacheWrite, *u.Input) || amount(u.CacheRead)+amount(u.CacheWrite) > *u.Input) {
+		u.CacheRead, u.CacheWrite, consistent = nil, nil, false
+	}
+	if u.Output != nil && over(u.Reasoning, *u.Output) {
+		u.Reasoning, consistent = nil, false
+	}
+	return u, consistent
+}
+
+func value(m maybe[int64]) *int64 {
+	if !m.OK {
+		return nil
+	}
+	return &m.V
+}
+
+func amount(v *int64) int64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+func over(part *int64, whole int64) bool { return part != nil && *part > whole }
+
+// checkTotals compares the two routes the log offers to a session's sum: the
+// last usage of every counted event, and the running total at its end. They
+// differ where a resume before 0.78 or an overflow restarted the total, where
+// events were lost, and not otherwise.
+func (f *facts) checkTotals(ownStart int) *rollout.Problem {
+	if len(f.records2) > 0 || f.last == nil {
+		return nil
+	}
+	var sum, base counts
+	var restarts int
+	var before counts
+	for i, total := range f.totals {
+		if total.Total.V < before.Total.V && f.totalAt[i] >= ownStart {
+			restarts++
+		}
+		before = total
+		if f.totalAt[i] < ownStart {
+			base = total
+		}
+	}
+	for _, c := range f.counters {
+		if c.record >= ownStart {
+			sum.Input.V += c.usage.Input.V
+			sum.Output.V += c.usage.Output.V
+		}
+	}
+	input, output := f.last.Input.V-base.Input.V, f.last.Output.V-base.Output.V
+	if input == sum.Input.V && output == sum.Output.V {
+		return nil
+	}
+	return &rollout.Problem{
+		File: f.path, Kind: "totals-disagree", Count: 1,
+		Detail: fmt.Sprintf("the requests add up to %d input and %d output tokens, the log's own running total ends at %d and %d (it restarted %d times); the requests are used",
+			sum.Input.V, sum.Output.V, input, output, restarts),
+	}
+}
