@@ -240,8 +240,9 @@ func reloadedID(messageID string, part int) string {
 // reload puts the conversation into the form it has after loading it from the
 // store: every stored line a message of its own, so that the calls of one
 // response follow each other with their results between them, and calls without
-// a result gone. With forget, FreeCode also forgets what was sent and pruned.
-func (c *conversation) reload(forget bool) {
+// a result gone. newRun tells that FreeCode does so for a new run.
+func (c *conversation) reload(newRun bool) {
+	c.forget(newRun)
 	c.remove(func(p *piece) bool { return p.kind == callPiece && p.slot != nil && p.slot.result == nil })
 	messages, assistant := 0, 0
 	ordered := make([]*piece, 0, len(c.pieces))
@@ -263,9 +264,6 @@ func (c *conversation) reload(forget bool) {
 	}
 	c.pieces, c.messages, c.assistant = ordered, messages, assistant
 	c.recount()
-	if forget {
-		c.forget()
-	}
 }
 
 // sameMessage is the run of pieces from i on that were sent as one message.
@@ -320,11 +318,17 @@ func (c *conversation) reorder(before, after []*piece) {
 	c.chain.Reorder(entries)
 }
 
-// forget empties FreeCode's record of sent and pruned results.
-func (c *conversation) forget() {
+// forget takes results out of FreeCode's record of what was sent and pruned. The
+// record goes by call ID, so loading a result for the first time, under its new
+// ID, makes it unsent; the start of a run (all) empties the record.
+func (c *conversation) forget(all bool) {
+	unsent := map[*piece]bool{}
+	for _, p := range c.unsent {
+		unsent[p] = true
+	}
 	c.unsent = c.unsent[:0]
 	for _, p := range c.pieces {
-		if p.kind != resultPiece {
+		if p.kind != resultPiece || !all && p.loaded && !unsent[p] {
 			continue
 		}
 		c.restore(p)

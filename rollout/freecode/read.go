@@ -76,6 +76,7 @@ type reader struct {
 
 	callIDs   map[string]bool
 	callCount int
+	unnamed   []*unnamed
 	lostTexts int
 	lostIDs   int
 	lostTurns int
@@ -312,9 +313,11 @@ func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
 	if s.ID == "" {
 		s.ID = filepath.Base(filepath.Dir(r.path))
 	}
+	r.b.Finish()
+	r.nameResults(s)
 	r.origin(s)
 	r.missing(s)
-	return r.b.Finish()
+	return s
 }
 
 // closeRequests gives the requests that never got an answer their status.

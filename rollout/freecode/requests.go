@@ -288,10 +288,9 @@ func (r *reader) joinTurn(e *event, t *turn) {
 
 // compacted is a compaction inside a run.
 func (r *reader) compacted(e *event) {
-	failed := len(r.requests) > 0 && r.b.Session.Requests[len(r.requests)-1].Status == rollout.Errored
 	r.settle(false)
 	r.compact = true
-	r.compactNow(e, !failed)
+	r.compactNow(e)
 }
 
 // summaryDelay is how long after writing a summary its event may come, in
@@ -300,12 +299,12 @@ const summaryDelay = 1000
 
 // compactNow drops the older turns and takes over the summary. The summarising
 // call was billed, but nothing of it is logged.
-func (r *reader) compactNow(e *event, forget bool) {
+func (r *reader) compactNow(e *event) {
 	r.b.Session.OtherBilled = append(r.b.Session.OtherBilled, rollout.OtherBilled{
 		Kind: "compaction", Time: at(e.Timestamp), Provider: e.Provider, Model: modelName(e), Estimate: true, Line: e.line,
 	})
 	r.conv.compact()
-	r.conv.reload(forget)
+	r.conv.reload(false)
 	all := r.store.memory.Summaries
 	placed := r.summaries
 	for r.summaries < len(all) && all[r.summaries].CreatedAt <= e.Timestamp+summaryDelay {
@@ -323,5 +322,5 @@ func (r *reader) manualCompaction(e *event) {
 	if r.summaries >= len(all) || all[r.summaries].CreatedAt > e.Timestamp || len(r.requests) == 0 {
 		return
 	}
-	r.compactNow(e, true)
+	r.compactNow(e)
 }

@@ -189,6 +189,10 @@ func (r *reader) addResult(t *turn, s *slot) {
 		Origin: origin, Request: -1, Text: r.b.Text(text),
 	})
 	r.conv.add(p, call.ResultItem)
+	if origin == rollout.Inferred && s.realID == "" {
+		r.unnamed = append(r.unnamed, &unnamed{item: call.ResultItem, call: s.call, lines: strings.Count(s.display, "\n") + 1})
+	}
+	r.paged(call, s.display)
 	s.display = ""
 }
 
