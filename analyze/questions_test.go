@@ -62,5 +62,3 @@ func TestUnknownQuestion(t *testing.T) {
 	_, err := FindQuestion("no-such-question")
 	assert.ErrorContains(t, err, "no-such-question")
 }
-
-func handBuilt() tables { return tables{} }
