@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fclog/fclog/internal/images"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 )
@@ -44,7 +45,8 @@ const (
 )
 
 const (
-	minPairs       = 4   // pairs that a fit needs
+	minPairs       = 4   // pairs that a fit of one number needs
+	minPairsBoth   = 8   // pairs that a fit of factor and framing needs
 	defaultFraming = 4   // tokens per message: OpenAI's cookbook, "How to count tokens": 3 a message and 1 for its name
 	maxFraming     = 200 // more belongs to something unlogged
 	minFactor      = 0.3 // outside of these the pairs do not measure the tokenizer
@@ -198,16 +200,40 @@ func calibrateModel(model, encoding string, which Fit, reported bool, list []pai
 		if len(list) >= minPairs {
 			c.FramingPerMessage = framingOf(points, 1)
 		}
-	} else if len(list) >= minPairs {
+	} else if len(list) >= minPairsBoth {
 		c.Method = MethodFitted
 		c.Factor, c.FramingPerMessage = leastAbsolute(points)
+	} else if len(list) >= minPairs {
+		c.Method = MethodFitted
+		c.Factor = min(max(factorOf(points, c.FramingPerMessage), minFactor), maxFactor)
 	}
 	c.FactorLow, c.FactorHigh = spread(points, c)
 	if !reported {
 		c.Method += TextSuffix
 	}
-	image := Calibration{Model: model, Kind: rollout.Image, Fit: which, Factor: 1, FactorLow: 1, FactorHigh: 1, FramingPerMessage: c.FramingPerMessage, Pairs: c.Pairs, Method: MethodConstant}
-	return []Calibration{c, image}
+	return []Calibration{c, calibrateImages(c, list)}
+}
+
+// calibrateImages gives images a factor of their own: 1, as their price is the
+// provider's already; where the price is a guess, what the growth shows.
+func calibrateImages(c Calibration, list []pair) Calibration {
+	image := Calibration{Model: c.Model, Kind: rollout.Image, Fit: c.Fit, Factor: 1, FramingPerMessage: c.FramingPerMessage, Method: MethodConstant}
+	if !images.Known(c.Model) {
+		f := fitsOf([]Calibration{c}, c.Fit)[c.Model]
+		f.kinds[rollout.Image] = 0
+		var points []point
+		for _, p := range list {
+			if x := p.raw[rollout.Image]; x > 0 {
+				points = append(points, point{y: p.growth - f.predict(p), x: x})
+			}
+		}
+		image.Pairs = int64(len(points))
+		if factor := factorOf(points, 0); len(points) > 0 && factor > 0 {
+			image.Factor, image.Method = factor, MethodFitted
+		}
+	}
+	image.FactorLow, image.FactorHigh = image.Factor, image.Factor
+	return image
 }
 
 func defaultFactor(model string) float64 {
@@ -245,13 +271,14 @@ func pointsOf(list []pair, reported bool) []point {
 }
 
 // leastAbsolute fits factor and framing so that the sum of absolute residuals is
-// smallest: iteratively reweighted least squares, then kept in bounds.
+// smallest: least squares, each point weighted by the inverse of its residual, with
+// an ever smaller floor under it; then kept in bounds.
 func leastAbsolute(points []point) (factor, framing float64) {
 	factor, framing = 1, defaultFraming
-	for range 100 {
+	for small := 16.0; small > 1e-6; small *= 0.8 {
 		var xx, xm, mm, xy, my float64
 		for _, p := range points {
-			w := 1 / math.Max(math.Abs(p.y-factor*p.x-framing*p.messages), 0.5)
+			w := 1 / math.Max(math.Abs(p.y-factor*p.x-framing*p.messages), small)
 			xx += w * p.x * p.x
 			xm += w * p.x * p.messages
 			mm += w * p.messages * p.messages
@@ -262,21 +289,22 @@ func leastAbsolute(points []point) (factor, framing float64) {
 		if det <= 1e-9*xx*mm {
 			break
 		}
-		f, c := (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
-		if math.Abs(f-factor) < 1e-9 && math.Abs(c-framing) < 1e-9 {
-			break
-		}
-		factor, framing = f, c
+		factor, framing = (xy*mm-my*xm)/det, (my*xx-xy*xm)/det
 	}
 	if framing < 0 || framing > maxFraming {
 		framing = min(max(framing, 0), maxFraming)
-		factor = weightedMedian(points, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
+		factor = factorOf(points, framing)
 	}
 	if !(factor >= minFactor && factor <= maxFactor) {
 		factor = 1
 		framing = framingOf(points, factor)
 	}
 	return factor, framing
+}
+
+// factorOf fits the factor for a known framing.
+func factorOf(points []point, framing float64) float64 {
+	return weightedMedian(points, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
 }
 
 // framingOf fits the framing for a known factor.

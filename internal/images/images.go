@@ -57,24 +57,38 @@ func decodeHead(data string) []byte {
 	return head[:n]
 }
 
+// Known says whether the model's provider has a published rule; the price of an
+// image is a guess for all other models.
+func Known(model string) bool {
+	return ruleOf(model) != nil
+}
+
 // price applies the rule of the model's provider family.
 func price(model string, w, h float64) int64 {
+	if rule := ruleOf(model); rule != nil {
+		return rule(w, h)
+	}
+	return defaultPrice(w, h)
+}
+
+func ruleOf(model string) func(w, h float64) int64 {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	switch {
 	case strings.Contains(name, "claude"):
-		return anthropicPrice(w, h)
+		return anthropicPrice
 	case strings.Contains(name, "gemini"):
-		return geminiPrice(w, h)
+		return geminiPrice
 	}
 	for _, m := range openAIModels {
-		if strings.HasPrefix(name, m.prefix) {
-			if m.perPatch > 0 {
-				return patchPrice(w, h, m.perPatch)
-			}
-			return tilePrice(w, h, m.base, m.perTile)
+		if !strings.HasPrefix(name, m.prefix) {
+			continue
 		}
+		if m.perPatch > 0 {
+			return func(w, h float64) int64 { return patchPrice(w, h, m.perPatch) }
+		}
+		return func(w, h float64) int64 { return tilePrice(w, h, m.base, m.perTile) }
 	}
-	return defaultPrice(w, h)
+	return nil
 }
 
 // defaultPrice is for models of no known family: Anthropic's rule, as it grows

@@ -98,6 +98,13 @@ func TestPrice(t *testing.T) {
 	}
 }
 
+func TestKnown(t *testing.T) {
+	assert.True(t, Known("anthropic/claude-sonnet-4"))
+	assert.True(t, Known("gpt-5.2-codex"))
+	assert.False(t, Known("MiniMax-M3"))
+	assert.False(t, Known(""))
+}
+
 func TestTokensOfNoImage(t *testing.T) {
 	for _, data := range []string{"", "data:", "data:image/png;base64,", "https://example.com/a.png", "aGVsbG8gd29ybGQ=", "!!!!"} {
 		_, ok := Tokens("claude-sonnet-4-5", data)
