@@ -1,6 +1,9 @@
 package freecode
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // current is the turn that logged calls belong to. Logs without requests, and
 // calls behind a gap, get one of their own.
@@ -48,15 +51,9 @@ func (r *reader) settleExtra(t *turn, s *slot) {
 	}
 }
 
-// output ends a call: by its ID where both carry one, else the oldest open call
-// of the same tool.
+// output ends a call.
 func (r *reader) output(e *event) {
-	i := slices.IndexFunc(r.outputs, func(p *pending) bool {
-		if e.CallID != "" && p.slot.callID != "" {
-			return p.slot.callID == e.CallID
-		}
-		return p.slot.tool == e.Tool
-	})
+	i := r.answered(e)
 	if i < 0 {
 		r.fold("result-without-call", e.line, "an output was logged without a call")
 		return
@@ -70,6 +67,41 @@ func (r *reader) output(e *event) {
 	if p.turn.settled {
 		r.lateOutput(p.turn, p.slot)
 	}
+}
+
+// answered finds the open call an output belongs to: by its ID where both carry
+// one; else, among those of the same tool, the one whose stored result or path
+// it fits, because parallel calls end in any order; else the oldest.
+func (r *reader) answered(e *event) int {
+	oldest := -1
+	for i, p := range r.outputs {
+		if e.CallID != "" && p.slot.callID != "" {
+			if p.slot.callID == e.CallID {
+				return i
+			}
+			continue
+		}
+		if p.slot.tool != e.Tool {
+			continue
+		}
+		if e.Display != nil && p.slot.fits(*e.Display) {
+			return i
+		}
+		if oldest < 0 {
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// fits tells whether a display copy can only be this call's.
+func (s *slot) fits(display string) bool {
+	if s.stored != nil && s.stored.Result != nil {
+		return *s.stored.Result == display || cutCallID(*s.stored.Result, display) != ""
+	}
+	var a arguments
+	parseArguments(s.args, &a)
+	return s.tool == "read" && a.FilePath != "" && strings.HasPrefix(display, "<path>"+a.FilePath+"</path>")
 }
 
 // denied is a call that a rule, a hook or the user refused; the model saw the

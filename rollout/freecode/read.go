@@ -133,6 +133,7 @@ func (r *reader) record(raw []byte, line int) {
 	if e.sinceSeptember() {
 		r.september = true
 	}
+	r.conv.countArgs = r.september
 	if !r.handle(e) {
 		r.fold("unknown-record", line, "event type "+quoteType(e.Type)+" is not known; it was counted only", e.Type)
 		return
@@ -308,8 +309,6 @@ func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
 	r.closeRequests()
 	s := r.b.Session
 	s.Records = r.records
-	s.Problems = append(s.Problems, problems...)
-	s.Problems = append(s.Problems, r.store.problems...)
 	if s.ID == "" {
 		s.ID = filepath.Base(filepath.Dir(r.path))
 	}
@@ -317,6 +316,9 @@ func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
 	r.nameResults(s)
 	r.origin(s)
 	r.missing(s)
+	r.gaps()
+	s.Problems = append(s.Problems, problems...)
+	s.Problems = append(s.Problems, r.store.problems...)
 	return s
 }
 
@@ -371,15 +373,20 @@ func (r *reader) missing(s *rollout.Session) {
 	}
 	add(compactions > 0, "compaction request")
 	add(compactions > r.summaries, "compaction summary")
-	if r.store.found && r.lostTurns > 0 {
-		r.fold("lost-bodies", 0, itoa(r.lostTurns)+" responses have no stored message (a compaction rewrote the store); their calls and results come from the log alone")
+}
+
+// gaps notes what could not be rebuilt.
+func (r *reader) gaps() {
+	note := func(n int, kind, detail string) {
+		if n > 0 {
+			r.b.Problem(rollout.Problem{File: r.path, Kind: kind, Detail: detail, Count: n})
+		}
 	}
-	if r.lostIDs += r.conv.lostIDs; r.lostIDs > 0 {
-		r.fold("unknown-call-id", 0, itoa(r.lostIDs)+" cut or pruned results name a call ID that no file holds; a stand-in of equal length is used")
+	if r.store.found {
+		note(r.lostTurns, "lost-bodies", "responses have no stored message (a compaction rewrote the store); their calls and results come from the log alone")
 	}
-	if r.miscounts > 0 {
-		r.fold("message-count", 0, itoa(r.miscounts)+" requests were sent with another number of messages than the rebuilt conversation has")
-	}
+	note(r.lostIDs+r.conv.lostIDs, "unknown-call-id", "cut or pruned results name a call ID that no file holds; a stand-in of equal length is used")
+	note(r.miscounts, "message-count", "requests were sent with another number of messages than the rebuilt conversation has")
 }
 
 func at(ms int64) time.Time {

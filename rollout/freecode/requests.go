@@ -11,7 +11,6 @@ import (
 func (r *reader) request(e *event) {
 	fresh, attempt := r.place(e)
 	r.settle(fresh)
-	r.conv.countArgs = r.september
 	if fresh {
 		r.run++
 		r.border(e)
@@ -236,7 +235,7 @@ func (r *reader) failed(e *event) {
 // response ends a request and opens the turn of what it brought.
 func (r *reader) response(e *event) {
 	r.settle(false)
-	t := &turn{request: -1, turnID: e.TurnID, textChars: max(0, e.TextChars), emitted: len(e.ToolCalls)}
+	t := &turn{request: -1, turnID: e.TurnID, textChars: max(0, e.TextChars)}
 	for _, name := range e.ToolCalls {
 		t.slots = append(t.slots, &slot{tool: name, call: -1})
 	}

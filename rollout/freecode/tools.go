@@ -169,25 +169,31 @@ func (r *reader) outcome(call *rollout.Call, s *slot, text string, known bool) {
 		return
 	}
 	if call.Failed == nil && call.Ran && s.answered {
-		failed := looksFailed(text)
+		failed := looksFailed(call.Tool, text)
 		call.Failed = &failed
 	}
 	r.truncation(call, s, text)
 	r.background(call, text)
 }
 
-// failure matches the bare error texts of a failed call (older builds log no
-// flag). They stand alone at the start of a result.
-var failure = regexp.MustCompile(`^(Tool '[^'\n]*' not found$|Missing required param: |Permission denied: |Blocked by hook: |` +
-	`Could not find oldString in the file|File not found: |Command timed out after \d+ms|` +
-	`[^\n]{0,80} is required$|Status: FAILED$)`)
+// Error texts of failed calls, for builds that logged no flag. They stand alone.
+// A shell prints what it likes, so only what FreeCode itself says of it counts.
+var (
+	failedCall  = regexp.MustCompile(`^(Tool '[^'\n]*' not found$|Missing required param: |Permission denied: |Blocked by hook: )`)
+	failedFile  = regexp.MustCompile(`^(Could not find oldString in the file|File not found: )`)
+	failedAgent = regexp.MustCompile(`^(Subagent: [^\n]*\n)?Status: FAILED(\n|$)`)
+	timedOut    = regexp.MustCompile(`^Command timed out after \d+ms`)
+)
 
-func looksFailed(text string) bool {
-	return failure.MatchString(text) || agentFailed.MatchString(text)
+func looksFailed(tool, text string) bool {
+	switch tool {
+	case "bash":
+		return timedOut.MatchString(text) || strings.HasPrefix(text, "Missing required param: ") || strings.HasPrefix(text, "Blocked by hook: ")
+	case "agent":
+		return failedAgent.MatchString(text) || failedCall.MatchString(text)
+	}
+	return failedCall.MatchString(text) || failedFile.MatchString(text)
 }
-
-// agentFailed matches the head of a sub-agent's report.
-var agentFailed = regexp.MustCompile(`^Subagent: [^\n]*\nStatus: FAILED\n`)
 
 var (
 	truncated  = regexp.MustCompile("\\.\\.\\. \\[truncated (\\d+) chars total — use the .output. tool with id=\"([^\"]+)\"")

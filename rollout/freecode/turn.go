@@ -17,7 +17,6 @@ type turn struct {
 	hasText   bool
 	textID    string // its stored message
 	slots     []*slot
-	emitted   int  // slots that the response itself named
 	message   int  // number in the conversation once settled
 	settled   bool // it is part of the conversation
 }
@@ -123,10 +122,9 @@ func (r *reader) addCall(t *turn, s *slot, ended bool) {
 	if logged == "" {
 		logged = sent
 	}
-	if s.stored != nil && !s.logged {
-		s.denied = true
-	}
-	if !s.logged && s.stored == nil && !ended {
+	// Older builds logged no refusal: it is a call with a stored answer, or with
+	// the run going on, that no event tells of.
+	if !r.september && !s.logged && (s.stored != nil || !ended) {
 		s.denied = true
 	}
 	c := rollout.Call{
