@@ -1,0 +1,67 @@
+// Package demo holds a bundled session, for a first look at fclog without logs
+// of one's own: an invented agent repairs an invented project. README.md tells
+// how it is made.
+package demo
+
+import (
+	"archive/tar"
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+//go:embed session.tar.zst
+var session []byte
+
+// Unpack writes the session below a folder, laid out as in FreeCode's home, and
+// returns the path of its event log.
+func Unpack(dir string) (path string, err error) {
+	z, err := zstd.NewReader(bytes.NewReader(session), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return "", fmt.Errorf("unpacking the bundled session: %w", err)
+	}
+	defer z.Close()
+	for t := tar.NewReader(z); ; {
+		header, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", fmt.Errorf("unpacking the bundled session: %w", err)
+		}
+		name := filepath.Join(dir, filepath.FromSlash(header.Name))
+		if err := writeFile(name, t); err != nil {
+			return "", err
+		}
+		if strings.HasSuffix(header.Name, "/events.jsonl") {
+			path = name
+		}
+	}
+	if path == "" {
+		return "", fmt.Errorf("unpacking the bundled session: no event log: %w", fs.ErrNotExist)
+	}
+	return path, nil
+}
+
+func writeFile(name string, r io.Reader) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, r); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
