@@ -15,6 +15,9 @@ import (
 type File struct {
 	Path   string
 	Format Format
+	// PartOf is the path of the session file that this one, a sub-agent's,
+	// belongs to; "" for a session of its own.
+	PartOf string
 }
 
 // Skipped is a file or folder that was named or met and not used.
@@ -45,6 +48,7 @@ func (l List) Expand(ctx context.Context, paths []string) ([]File, []Skipped, er
 		}
 	}
 	files := e.preferPlain()
+	tie(files)
 	e.dropUsed()
 	if len(files) == 0 {
 		return nil, e.skipped, e.nothing(paths)
@@ -62,7 +66,6 @@ type expansion struct {
 	seen    map[string]bool // real paths of files and folders met
 	used    map[string]bool // real paths of files that found logs depend on
 	looked  int             // files looked at
-	foreign int             // files that are plainly no logs
 }
 
 // named takes a path from the command line.
@@ -138,33 +141,25 @@ func (e *expansion) file(path string, named bool) (Format, bool) {
 			return Format{}, false
 		}
 		if !like {
-			e.foreign++
 			return Format{}, false
 		}
 	}
-	format, err := e.list.Detect(path)
+	format, head, err := e.list.look(path)
 	switch {
 	case err == nil:
-		e.files = append(e.files, File{path, format})
+		e.files = append(e.files, File{Path: path, Format: format})
 		e.depends(format, path)
 		return format, true
-	case named || !errors.Is(err, ErrUnknown) && !errors.Is(err, logfile.ErrNotLog):
-		e.skip(path, reason(err, path))
-	case errors.Is(err, ErrUnknown) && isRecords(path):
-		e.unknown = append(e.unknown, Skipped{path, reason(err, path)})
-	case errors.Is(err, logfile.ErrNotLog) && strings.Contains(err.Error(), "Git LFS"):
+	case errors.Is(err, ErrUnknown) && named:
+		e.skip(path, ErrUnknown.Error()+": "+saw(head[0]))
+	case errors.Is(err, ErrUnknown) && len(head) > 1:
+		e.unknown = append(e.unknown, Skipped{path, ErrUnknown.Error() + ": " + saw(head[0])})
+	case errors.Is(err, ErrUnknown): // a single object: settings or data of something else
+	case named || !errors.Is(err, logfile.ErrNotLog) || strings.Contains(err.Error(), "Git LFS"):
 		e.skip(path, reason(err, path))
 	default:
-		e.foreign++
 	}
 	return Format{}, false
-}
-
-// isRecords reports whether a file holds a series of records: a single JSON
-// object is a settings or data file of something else.
-func isRecords(path string) bool {
-	head, err := logfile.Head(path, 2)
-	return err == nil && len(head) > 1
 }
 
 func (e *expansion) depends(f Format, path string) {
@@ -199,6 +194,24 @@ func realPath(path string) string {
 
 func (e *expansion) skip(path, reason string) {
 	e.skipped = append(e.skipped, Skipped{path, reason})
+}
+
+// tie marks the files that other files bring as companions.
+func tie(files []File) {
+	at := map[string]int{}
+	for i, f := range files {
+		at[realPath(f.Path)] = i
+	}
+	for _, f := range files {
+		if f.Format.Companions == nil {
+			continue
+		}
+		for _, companion := range f.Format.Companions(f.Path) {
+			if i, ok := at[realPath(companion)]; ok && files[i].Path != f.Path {
+				files[i].PartOf = f.Path
+			}
+		}
+	}
 }
 
 // preferPlain drops a compressed file whose plain original lies beside it, as
@@ -239,12 +252,12 @@ func (e *expansion) nothing(paths []string) error {
 		return fmt.Errorf("%w: no file or folder was named", ErrNothing)
 	}
 	if len(e.skipped) == 1 {
-		return fmt.Errorf("%w: %s: %s", ErrNothing, e.skipped[0].Path, e.skipped[0].Reason)
+		return fmt.Errorf("%w: %s: %s; fclog reads %s", ErrNothing, e.skipped[0].Path, e.skipped[0].Reason, e.list.titles())
 	}
 	if len(e.skipped) > 0 {
-		return fmt.Errorf("%w: %d files could not be used, the first %s: %s", ErrNothing, len(e.skipped), e.skipped[0].Path, e.skipped[0].Reason)
+		return fmt.Errorf("%w: %d files could not be used, the first %s: %s; fclog reads %s", ErrNothing, len(e.skipped), e.skipped[0].Path, e.skipped[0].Reason, e.list.titles())
 	}
-	return fmt.Errorf("%w: looked at %d files in %s; fclog reads %s", ErrNothing, e.looked, strings.Join(paths, ", "), e.list.titles())
+	return fmt.Errorf("%w: none of the %d files in %s is one; fclog reads %s", ErrNothing, e.looked, strings.Join(paths, ", "), e.list.titles())
 }
 
 // reason is an error without the path it starts with.

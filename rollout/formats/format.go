@@ -49,14 +49,24 @@ func Detect(path string) (Format, error) { return All().Detect(path) }
 // Detect names the format of a file. Its errors say what was found instead:
 // logfile.ErrNotLog for what holds no records, ErrUnknown for foreign ones.
 func (l List) Detect(path string) (Format, error) {
+	f, head, err := l.look(path)
+	if errors.Is(err, ErrUnknown) {
+		err = fmt.Errorf("%s: %w: %s; fclog reads %s", path, ErrUnknown, saw(head[0]), l.titles())
+	}
+	return f, err
+}
+
+// look names the format of a file and returns its first records. ErrUnknown
+// comes bare.
+func (l List) look(path string) (Format, [][]byte, error) {
 	head, err := logfile.Head(path, headRecords)
 	if err != nil {
-		return Format{}, err
+		return Format{}, nil, err
 	}
 	if f, ok := l.match(head); ok {
-		return f, nil
+		return f, head, nil
 	}
-	return Format{}, fmt.Errorf("%s: %w: fclog reads %s; %s", path, ErrUnknown, l.titles(), saw(head[0]))
+	return Format{}, head, ErrUnknown
 }
 
 func (l List) match(head [][]byte) (Format, bool) {

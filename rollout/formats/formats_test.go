@@ -101,7 +101,7 @@ func TestDetect(t *testing.T) {
 		{"prose", logfile.ErrNotLog, "no line of it is a JSON object"},
 		{"lfs", logfile.ErrNotLog, "git lfs pull"},
 		{"cut", logfile.ErrNotLog, "cut off"},
-		{"other", ErrUnknown, "fclog reads Agent A and Agent B; the first record has keys type, payload"},
+		{"other", ErrUnknown, "the first record has keys type, payload; fclog reads Agent A and Agent B"},
 		{"list", logfile.ErrNotLog, "no line of it is a JSON object"},
 		{"nokeys", ErrUnknown, "has no keys"},
 		{"odd", ErrUnknown, `keys "a\x1b[31mb", "", key-that-goes-on-for-far…, k4, k5, k6, k7, k8, …`},
@@ -148,11 +148,18 @@ func TestExpandTakesEachFileOnce(t *testing.T) {
 	assert.Equal(t, "a link that leads nowhere", skipped[0].Reason)
 }
 
-func TestExpandCompanionsOfNamedFilesOnly(t *testing.T) {
+func TestExpandCompanions(t *testing.T) {
 	root := tree(t, map[string]string{"a.jsonl": logA, "a/kid1.jsonl": logA, "a/kid2.jsonl": logA, "b.jsonl": logA})
 	files, _, err := fakes().Expand(context.Background(), []string{filepath.Join(root, "a.jsonl")})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"a:a.jsonl", "a:a/kid1.jsonl", "a:a/kid2.jsonl"}, names(t, root, files))
+	assert.Empty(t, files[0].PartOf)
+	assert.Equal(t, files[0].Path, files[2].PartOf)
+
+	files, _, err = fakes().Expand(context.Background(), []string{root})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a:a/kid1.jsonl", "a:a/kid2.jsonl", "a:a.jsonl", "a:b.jsonl"}, names(t, root, files))
+	assert.Equal(t, filepath.Join(root, "a.jsonl"), files[0].PartOf, "also where the folder brought them")
 }
 
 func TestExpandPrefersPlain(t *testing.T) {
@@ -171,7 +178,7 @@ func TestExpandNothing(t *testing.T) {
 	root := tree(t, map[string]string{"sub/readme.md": "hi", "sub/x.json": "{}"})
 	_, _, err := fakes().Expand(context.Background(), []string{root})
 	require.ErrorIs(t, err, ErrNothing)
-	assert.ErrorContains(t, err, "looked at 2 files in "+root)
+	assert.ErrorContains(t, err, "none of the 2 files in "+root)
 	assert.ErrorContains(t, err, "Agent A and Agent B")
 
 	_, skipped, err := fakes().Expand(context.Background(), []string{filepath.Join(root, "sub/readme.md")})
@@ -209,7 +216,7 @@ func TestExpandStops(t *testing.T) {
 }
 
 func TestInstalled(t *testing.T) {
-	root := tree(t, map[string]string{".a/old.jsonl": logA, ".b/new.jsonl": logB, ".b/mid.jsonl": logB, "elsewhere.jsonl": logA})
+	root := tree(t, map[string]string{".a/old.jsonl": logA, ".a/old/kid.jsonl": logA, ".b/new.jsonl": logB, ".b/mid.jsonl": logB, "elsewhere.jsonl": logA})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, name := range []string{".a/old.jsonl", ".b/mid.jsonl", ".b/new.jsonl"} {
 		at := start.Add(time.Duration(i) * time.Hour)

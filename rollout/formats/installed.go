@@ -23,8 +23,8 @@ func Installed(ctx context.Context, getenv func(string) string) ([]Session, []Sk
 }
 
 // Installed finds the sessions of this machine in the folders where the agents
-// keep them, newest first by the time of the last change. Only the start of each
-// file is read. ErrNothing names the folders that were looked at.
+// keep them, newest first by the time of the last change. Files of sub-agents
+// that belong to a session are left to it. Only the start of each file is read. ErrNothing names the folders that were looked at.
 func (l List) Installed(ctx context.Context, getenv func(string) string) ([]Session, []Skipped, error) {
 	var folders, absent []string
 	for _, f := range l {
@@ -49,6 +49,9 @@ func (l List) Installed(ctx context.Context, getenv func(string) string) ([]Sess
 func newestFirst(files []File) []Session {
 	var sessions []Session
 	for _, f := range files {
+		if f.PartOf != "" {
+			continue
+		}
 		info, err := os.Stat(f.Path)
 		if err != nil {
 			continue

@@ -1,4 +1,16 @@
 package formats
 
-// All is the formats fclog reads.
-func All() List { return List{} }
+import (
+	"github.com/fclog/fclog/rollout/claudecode"
+	"github.com/fclog/fclog/rollout/codex"
+	"github.com/fclog/fclog/rollout/freecode"
+)
+
+// All is the formats fclog reads. A new one is a new line here.
+func All() List {
+	return List{
+		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes},
+		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes},
+		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes},
+	}
+}
