@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/report"
+)
+
+type auditFlags struct {
+	selectionFlags
+	outputFlags
+	dataset string
+	prices  []string
+	demo    bool
+	compact bool
+	top     int
+}
+
+func auditCommand(a *app) *cobra.Command {
+	f := &auditFlags{}
+	cmd := &cobra.Command{
+		Use:   "audit [PATH…]",
+		Short: "What every token of a session was spent on, and how large each saving is",
+		Long: `audit reads session logs and reports what every token was spent on, how large
+each possible saving is at most, where the prompt cache broke and what was done
+twice.
+
+PATH is a log file, a folder of logs, a dataset made by 'fclog import', or - for
+the standard input. Without PATH it takes the newest session on this machine and
+says which.`,
+		Example: `  fclog audit
+  fclog audit session.jsonl
+  fclog audit ~/.codex/sessions --since 7d --model gpt-5.3-codex
+  fclog audit session.jsonl --format md -o report.md
+  zcat session.jsonl.gz | fclog audit - --format json
+  fclog audit --demo`,
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.audit(cmd, f, paths) },
+	}
+	f.selectionFlags.add(cmd)
+	f.outputFlags.add(cmd, "term", "md", "json")
+	flags := cmd.Flags()
+	flags.StringVar(&f.dataset, "dataset", "", "keep what is imported in `FOLDER` and report on all that is there")
+	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
+	flags.BoolVar(&f.demo, "demo", false, "report on the bundled session")
+	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
+	flags.IntVar(&f.top, "top", report.DefaultTop, "rows `N` of every ranked list")
+	return cmd
+}
+
+func (f *auditFlags) check(cmd *cobra.Command, paths []string) error {
+	switch {
+	case f.demo && len(paths) > 0:
+		return usage(cmd, "--demo reports on the bundled session and takes no PATH")
+	case f.top < 1:
+		return usage(cmd, "--top %d must be 1 or more", f.top)
+	case f.compact && f.format != "json":
+		return usage(cmd, "--compact goes with --format json")
+	}
+	return f.outputFlags.check(cmd)
+}
+
+func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
+	if err := f.check(cmd, paths); err != nil {
+		return err
+	}
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return err
+	}
+	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices}
+	result, err := a.runAudit(cmd.Context(), r)
+	if err != nil {
+		return err
+	}
+	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top, Location: zone}
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return report.JSON(w, result, !f.compact)
+		case "md":
+			return report.Markdown(w, result, o)
+		}
+		return report.Terminal(w, result, o)
+	})
+}
+
+// runAudit does the work; when it returns, nothing temporary is left.
+func (a *app) runAudit(ctx context.Context, r request) (*analyze.Audit, error) {
+	var result *analyze.Audit
+	err := a.withDB(ctx, r, func(s *source, db *analyze.DB) (err error) {
+		if result, err = analyze.RunAudit(ctx, db); err != nil {
+			return err
+		}
+		if len(result.Sessions) == 0 {
+			return fmt.Errorf("%w: no session matches the selection", errNothing)
+		}
+		s.rename(result)
+		return nil
+	})
+	return result, err
+}
+
+// rename puts the user's names in place of temporary ones and adds the files
+// that were not used.
+func (s *source) rename(result *analyze.Audit) {
+	for i := range result.Sessions {
+		result.Sessions[i].File = s.name(result.Sessions[i].File)
+	}
+	result.Problems = append(result.Problems, s.notes...)
+	for i := range result.Problems {
+		result.Problems[i].File = s.name(result.Problems[i].File)
+	}
+}
+
+// closing closes in a defer; its error counts unless there is one already.
+func closing(close func() error, err *error) {
+	if closeErr := close(); *err == nil {
+		*err = closeErr
+	}
+}

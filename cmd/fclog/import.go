@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/term"
+)
+
+type importFlags struct {
+	dataset string
+	noText  bool
+	compact bool
+}
+
+func importCommand(a *app) *cobra.Command {
+	f := &importFlags{}
+	cmd := &cobra.Command{
+		Use:   "import PATH… -o DATASET",
+		Short: "Turn session logs into a Parquet dataset",
+		Long: `import reads session logs into a dataset: a folder of plain Parquet files that
+any engine can read. Importing again reads only what is new or has grown. A
+stopped import leaves whole files only, and the next one goes on from there.`,
+		Example: `  fclog import ~/.codex/sessions ~/.claude -o dataset
+  fclog import ~/.freecode -o dataset --no-text`,
+		Args: checked(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.importLogs(cmd, f, paths) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.dataset, "output", "o", "", "the `DATASET` folder; made if it does not exist")
+	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
+	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards")
+	return cmd
+}
+
+func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (err error) {
+	if f.dataset == "" {
+		return usage(cmd, "-o DATASET is missing: the folder to import into")
+	}
+	ctx := cmd.Context()
+	s, err := a.scratch()
+	if err != nil {
+		return err
+	}
+	defer closing(s.close, &err)
+	files, err := a.find(ctx, s, request{paths: paths})
+	if err != nil {
+		return err
+	}
+	summary, err := a.bring(ctx, f.dataset, files, dataset.Options{NoText: f.noText})
+	if err != nil {
+		return err
+	}
+	for _, n := range s.notes {
+		a.warn("%s was skipped: %s", n.File, n.Detail)
+	}
+	return a.finishImport(ctx, f, s, summary)
+}
+
+// finishImport says what was done and, if asked to, compacts.
+func (a *app) finishImport(ctx context.Context, f *importFlags, s *source, summary dataset.Summary) error {
+	var failed []error
+	for _, fail := range summary.Failed {
+		failed = append(failed, fmt.Errorf("%s: %w", s.name(fail.Path), fail.Err))
+	}
+	if summary.Imported+summary.Replaced+summary.Unchanged == 0 {
+		return fmt.Errorf("%w: %w", errNothing, errors.Join(failed...))
+	}
+	for _, err := range failed {
+		a.warn("could not import %v", err)
+	}
+	if f.compact {
+		if err := dataset.Compact(ctx, f.dataset); err != nil {
+			return fmt.Errorf("compacting %s: %w", f.dataset, err)
+		}
+	}
+	fmt.Fprintln(a.stdout, term.Safe(f.dataset)+": "+summaryLine(summary))
+	return nil
+}
+
+func summaryLine(s dataset.Summary) string {
+	parts := []string{
+		term.Count(int64(s.Imported), "file imported", "files imported"),
+		term.Count(int64(s.Replaced), "changed file read again", "changed files read again"),
+		term.Count(int64(s.Unchanged), "unchanged", "unchanged"),
+	}
+	if s.Kept > 0 {
+		parts = append(parts, term.Count(int64(s.Kept), "older copy kept", "older copies kept"))
+	}
+	if n := len(s.Failed); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", n))
+	}
+	out := strings.Join(parts, ", ")
+	if s.Sessions > 0 {
+		out += fmt.Sprintf("; %s, %s noted", term.Count(int64(s.Sessions), "session", "sessions"), term.Count(s.Problems, "problem", "problems"))
+	}
+	return out
+}

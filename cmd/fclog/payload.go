@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/report"
+)
+
+type payloadFlags struct {
+	selectionFlags
+	outputFlags
+	request int64
+}
+
+func payloadCommand(a *app) *cobra.Command {
+	f := &payloadFlags{}
+	cmd := &cobra.Command{
+		Use:   "payload [PATH…]",
+		Short: "Exactly what each request carried, part by part",
+		Long: `payload lists what every request of a session carried: all its parts in the order
+they were sent, and how many tokens belong to none of them. Without --request
+the screen shows one line per request. JSON is one object per request and line.
+
+PATH is as for 'fclog audit'.`,
+		Example: `  fclog payload session.jsonl
+  fclog payload session.jsonl --request 12
+  fclog payload session.jsonl --format json | jq '.parts | length'`,
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.payload(cmd, f, paths) },
+	}
+	f.selectionFlags.add(cmd)
+	f.outputFlags.add(cmd, "term", "json")
+	cmd.Flags().Int64Var(&f.request, "request", 0, "only request `K` of each chain")
+	return cmd
+}
+
+func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error {
+	if f.request < 0 {
+		return usage(cmd, "--request %d must be 1 or more", f.request)
+	}
+	if err := f.check(cmd); err != nil {
+		return err
+	}
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return err
+	}
+	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Location: zone}
+	ctx := cmd.Context()
+	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone}, func(_ *source, db *analyze.DB) error {
+		return a.write(f.outputFlags, func(w io.Writer) error {
+			out := payloadWriter(w, f, o)
+			found := false
+			err := analyze.Payload(ctx, db, analyze.PayloadOptions{Request: f.request}, func(p analyze.PayloadRequest) error {
+				found = true
+				return out.Request(p)
+			})
+			if err == nil && !found {
+				err = fmt.Errorf("%w: no such request", errNothing)
+			}
+			return errors.Join(err, out.Close())
+		})
+	})
+}
+
+func payloadWriter(w io.Writer, f *payloadFlags, o report.Options) report.PayloadWriter {
+	switch {
+	case f.format == "json":
+		return report.PayloadJSON(w)
+	case f.request > 0:
+		return report.PayloadParts(w, o)
+	}
+	return report.PayloadList(w, o)
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/term"
+)
+
+type queryFlags struct {
+	selectionFlags
+	outputFlags
+	prices []string
+	list   bool
+	name   string
+	limit  int
+}
+
+func queryCommand(a *app) *cobra.Command {
+	f := &queryFlags{}
+	cmd := &cobra.Command{
+		Use:   "query DATASET ['SQL']",
+		Short: "Ask a dataset with SQL or a question that comes with fclog",
+		Long: `query runs one SELECT statement of DuckDB's SQL over the tables of a dataset, or
+one of the questions that come with fclog. DATASET may also be a log file or a
+folder of logs; it is then imported for this one question.
+
+Tables: sessions, requests, items, spans, calls, texts, other_billed,
+calibration, problems, prices, session_tree.`,
+		Example: `  fclog query --list
+  fclog query dataset --name cache-breaks
+  fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
+  fclog query dataset --name usage-by-day --tz Europe/Berlin --format csv -o days.csv`,
+		Args: checked(cobra.MaximumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.query(cmd, f, args) },
+	}
+	f.selectionFlags.add(cmd)
+	f.outputFlags.add(cmd, "term", "csv", "json", "parquet")
+	flags := cmd.Flags()
+	flags.BoolVar(&f.list, "list", false, "list the questions that come with fclog")
+	flags.StringVar(&f.name, "name", "", "ask the question of that `NAME`")
+	flags.IntVar(&f.limit, "limit", 0, "most rows `N` of a ranking question")
+	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
+	complete(cmd, "name", questionNames())
+	return cmd
+}
+
+func questionNames() []string {
+	questions, err := analyze.Questions()
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(questions))
+	for i, q := range questions {
+		names[i] = q.Name
+	}
+	return names
+}
+
+func (f *queryFlags) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return usage(cmd, "DATASET is missing")
+	case f.name == "" && len(args) < 2:
+		return usage(cmd, "what to ask is missing: give SQL, or --name and a name from 'fclog query --list'")
+	case f.name != "" && len(args) == 2:
+		return usage(cmd, "give SQL or --name, not both")
+	case f.format == "parquet" && f.file == "":
+		return usage(cmd, "--format parquet needs -o FILE")
+	case f.limit < 0:
+		return usage(cmd, "--limit %d must be 1 or more", f.limit)
+	}
+	return f.outputFlags.check(cmd)
+}
+
+func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error) {
+	if f.list {
+		return a.listQuestions(f)
+	}
+	if err := f.check(cmd, args); err != nil {
+		return err
+	}
+	if f.name != "" {
+		if err := oneOf(cmd, "name", f.name, questionNames()); err != nil {
+			return err
+		}
+	}
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return err
+	}
+	r := request{paths: args[:1], selection: sel, zone: zone, prices: f.prices}
+	return a.withDB(cmd.Context(), r, func(_ *source, db *analyze.DB) error {
+		rows, err := f.ask(cmd.Context(), db, args)
+		if errors.Is(err, analyze.ErrNotQuery) {
+			return usage(cmd, "%w", err)
+		}
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return a.writeRows(f.outputFlags, rows)
+	})
+}
+
+// withDB opens what a request names, and closes it afterwards.
+func (a *app) withDB(ctx context.Context, r request, do func(*source, *analyze.DB) error) (err error) {
+	s, err := a.open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer closing(s.close, &err)
+	db, err := a.analysis(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	defer closing(db.Close, &err)
+	return do(s, db)
+}
+
+func (f *queryFlags) ask(ctx context.Context, db *analyze.DB, args []string) (*sql.Rows, error) {
+	if f.name != "" {
+		return analyze.Ask(ctx, db, f.name, analyze.Params{TZ: f.tz, Limit: f.limit})
+	}
+	rows, err := db.Query(ctx, args[1])
+	if err != nil {
+		return nil, fmt.Errorf("running the SQL: %w", err)
+	}
+	return rows, nil
+}
+
+// listQuestions prints every question with what it answers.
+func (a *app) listQuestions(f *queryFlags) error {
+	questions, err := analyze.Questions()
+	if err != nil {
+		return err
+	}
+	theme := term.NewTheme(a.color(f.outputFlags))
+	width := min(a.columns(f.outputFlags), 100)
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		for _, q := range questions {
+			if _, err := fmt.Fprintf(w, "%s  %s\n", theme.Strong.Render(q.Name), q.Title); err != nil {
+				return err
+			}
+			for _, line := range term.Wrap(strings.Join(strings.Fields(q.Doc), " "), width-4) {
+				fmt.Fprintf(w, "    %s\n", theme.Faint.Render(line))
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func rootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "fclog",
+		Short: "Where the tokens of coding agent sessions go, and what could be saved",
+		Long: `fclog reads the session logs that coding agents leave behind (FreeCode, Codex,
+Claude Code) and tells what every token was spent on and how large each possible
+saving is. It works offline and never changes a log.`,
+		Example: `  fclog audit                          the newest session on this machine
+  fclog audit session.jsonl            one session
+  fclog audit ~/.codex/sessions --since 7d
+  fclog sessions                       what there is to look at
+  fclog import ~/.codex -o dataset     keep it as Parquet
+  fclog query dataset --list           questions that come with fclog
+  fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
+  fclog payload session.jsonl --request 12`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%w", err) })
+	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a))
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// knownCommand refuses words that name no command, with the nearest that does.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usage(cmd, "unknown command %q, did you mean %q?", args[0], near[0])
+	}
+	return usage(cmd, "unknown command %q", args[0])
+}
+
+func usage(cmd *cobra.Command, format string, args ...any) error {
+	return usageError{err: fmt.Errorf(format, args...), help: cmd.CommandPath()}
+}
+
+// checked makes the error of an argument check a usage error.
+func checked(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage(cmd, "%w", err)
+		}
+		return nil
+	}
+}
+
+// oneOf refuses a value of a flag that is not in the list.
+func oneOf(cmd *cobra.Command, flag, value string, allowed []string) error {
+	for _, s := range allowed {
+		if value == s {
+			return nil
+		}
+	}
+	return usage(cmd, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+}

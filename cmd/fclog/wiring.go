@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/pricing"
+	"github.com/fclog/fclog/internal/progress"
+	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/formats"
+)
+
+// source is what a command looks at: a dataset, made for it or found.
+type source struct {
+	dir     string
+	temp    string            // removed at the end; "" nothing to remove
+	notes   []analyze.Problem // files that were not used
+	renamed map[string]string // temporary path of a log to what the user called it
+}
+
+func (s *source) close() error {
+	if s.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(s.temp)
+}
+
+// name is what the user called a file.
+func (s *source) name(path string) string {
+	if name, ok := s.renamed[path]; ok {
+		return name
+	}
+	return path
+}
+
+// request says what to look at.
+type request struct {
+	paths     []string
+	selection analyze.Selection
+	zone      *time.Location
+	prices    []string // files that override the built-in prices
+	keep      string   // dataset to keep; "" a temporary one
+	demo      bool
+}
+
+// open resolves what was named to a dataset, importing logs where needed. The
+// caller closes the source.
+func (a *app) open(ctx context.Context, r request) (*source, error) {
+	if len(r.paths) == 1 && dataset.Is(r.paths[0]) {
+		if r.keep != "" {
+			return nil, fmt.Errorf("%s is a dataset already; leave out --dataset", r.paths[0])
+		}
+		return &source{dir: r.paths[0]}, nil
+	}
+	for _, p := range r.paths {
+		if dataset.Is(p) {
+			return nil, fmt.Errorf("%s is a dataset; name it alone, or name log files and folders only", p)
+		}
+	}
+	s, err := a.scratch()
+	if err != nil {
+		return nil, err
+	}
+	if s.dir = r.keep; s.dir == "" {
+		s.dir = filepath.Join(s.temp, "dataset")
+	}
+	if err := a.fill(ctx, s, r); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// scratch is a source with a temporary folder and nothing in it.
+func (a *app) scratch() (*source, error) {
+	temp, err := os.MkdirTemp("", "fclog-")
+	if err != nil {
+		return nil, fmt.Errorf("making a temporary folder: %w", err)
+	}
+	return &source{temp: temp, renamed: map[string]string{}}, nil
+}
+
+// fill imports what was named into the source's dataset.
+func (a *app) fill(ctx context.Context, s *source, r request) error {
+	files, err := a.find(ctx, s, r)
+	if err != nil {
+		return err
+	}
+	summary, err := a.bring(ctx, s.dir, files, dataset.Options{})
+	if err != nil {
+		return err
+	}
+	for _, f := range summary.Failed {
+		s.notes = append(s.notes, analyze.Problem{File: f.Path, Kind: "unreadable", Detail: f.Err.Error(), Count: 1})
+	}
+	if len(summary.Failed) == len(files) {
+		f := summary.Failed[0]
+		return fmt.Errorf("%w: %s: %w", errNothing, s.name(f.Path), f.Err)
+	}
+	return nil
+}
+
+// bring imports log files with progress on the terminal.
+func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dataset.Options) (dataset.Summary, error) {
+	bar := progress.New(a.stderr, "reading logs", term.IsTerminal(a.stderr))
+	defer bar.Done()
+	o.Progress = bar.Set
+	return dataset.Import(ctx, dir, inputs(files), o)
+}
+
+// inputs is where formats and datasets meet: neither knows the other.
+func inputs(files []formats.File) []dataset.Input {
+	out := make([]dataset.Input, len(files))
+	for i, f := range files {
+		out[i] = dataset.Input{
+			Path: f.Path,
+			Read: func(ctx context.Context) ([]*rollout.Session, error) { return f.Format.Read(ctx, f.Path) },
+		}
+		if f.Format.Depends != nil {
+			out[i].Depends = f.Format.Depends(f.Path)
+		}
+	}
+	return out
+}
+
+// find lists the log files to read: what was named, else the newest sessions of
+// this machine.
+func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, error) {
+	paths, err := a.local(ctx, s, r)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		if paths, err = a.newest(ctx, r.selection); err != nil {
+			return nil, err
+		}
+	}
+	files, skipped, err := formats.Expand(ctx, paths)
+	if err != nil {
+		return nil, s.named(err, paths)
+	}
+	for _, f := range skipped {
+		s.notes = append(s.notes, analyze.Problem{File: s.name(f.Path), Kind: "skipped", Detail: f.Reason, Count: 1})
+	}
+	return files, nil
+}
+
+// named makes errors about the standard input speak of it.
+func (s *source) named(err error, paths []string) error {
+	for _, p := range paths {
+		if name, ok := s.renamed[p]; ok {
+			return fmt.Errorf("reading %s: %w", name, err)
+		}
+	}
+	return err
+}
+
+// local copies what is no file yet, the standard input and the bundled session,
+// into the temporary folder.
+func (a *app) local(ctx context.Context, s *source, r request) ([]string, error) {
+	if r.demo {
+		path := filepath.Join(s.temp, "demo.jsonl")
+		s.renamed[path] = "bundled session"
+		return []string{path}, os.WriteFile(path, demoSession, 0o600)
+	}
+	paths := make([]string, len(r.paths))
+	for i, p := range r.paths {
+		if p != "-" {
+			paths[i] = p
+			continue
+		}
+		paths[i] = filepath.Join(s.temp, "stdin")
+		s.renamed[paths[i]] = "standard input"
+		if err := a.saveInput(ctx, paths[i]); err != nil {
+			return nil, fmt.Errorf("reading standard input: %w", err)
+		}
+	}
+	return paths, nil
+}
+
+// saveInput copies the standard input to a file. A read that waits for input
+// cannot be interrupted, so it is left behind when ctx ends.
+func (a *app) saveInput(ctx context.Context, path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(f, a.stdin)
+		done <- errors.Join(err, f.Close())
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// newest chooses sessions of this machine: the newest one, or those that a
+// selection may be about, by what can be told without reading them.
+func (a *app) newest(ctx context.Context, sel analyze.Selection) ([]string, error) {
+	found, _, err := formats.Installed(ctx, a.getenv)
+	if err != nil {
+		return nil, fmt.Errorf("%w; name a log file or folder", err)
+	}
+	var paths []string
+	for _, f := range found {
+		if (sel.Agent == "" || f.Format.Name == sel.Agent) && !f.Modified.Before(sel.Since) {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("%w: %d sessions on this machine, none matches the selection", errNothing, len(found))
+	}
+	if sel == (analyze.Selection{Agent: sel.Agent}) {
+		paths = paths[:1]
+		a.warn("newest session on this machine: %s", paths[0])
+	}
+	return paths, nil
+}
+
+// analysis opens the selected sessions of a source.
+func (a *app) analysis(ctx context.Context, s *source, r request) (*analyze.DB, error) {
+	book, err := pricing.Load(r.prices...)
+	if err != nil {
+		return nil, err
+	}
+	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: r.selection, TZ: r.zone})
+}
+
+// prices hands the price book to the analysis, which knows no price files.
+func prices(book *pricing.Book) []analyze.Price {
+	rows := book.Rows()
+	out := make([]analyze.Price, len(rows))
+	for i, p := range rows {
+		out[i] = analyze.Price{
+			Provider: p.Provider, Model: p.Model,
+			Input: p.Input, CacheRead: p.CacheRead, CacheWrite5m: p.CacheWrite5m, CacheWrite1h: p.CacheWrite1h, Output: p.Output,
+		}
+		if long := p.LongContext; long != nil {
+			out[i].LongAbove = &long.AboveInputTokens
+			out[i].Long = analyze.LongPrice{
+				Input: long.Input, CacheRead: long.CacheRead, CacheWrite5m: long.CacheWrite5m, CacheWrite1h: long.CacheWrite1h, Output: long.Output,
+			}
+		}
+	}
+	return out
+}
+
+// agentNames are the formats as --agent takes them.
+func agentNames() []string {
+	names := []string{}
+	for _, f := range formats.All() {
+		names = append(names, f.Name)
+	}
+	return names
+}
