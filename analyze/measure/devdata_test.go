@@ -19,6 +19,8 @@ import (
 	"github.com/fclog/fclog/internal/devdata"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/claudecode"
+	"github.com/fclog/fclog/rollout/codex"
 	"github.com/fclog/fclog/rollout/freecode"
 )
 
@@ -53,35 +55,91 @@ func measured(t testing.TB, counter *tokens.Tokens, read readFunc, path string) 
 	return sessions, out
 }
 
+// knownRepeats are FreeCode's own repeatedCalls, counted from the events alone:
+// equal tool and arguments of calls that ran.
+func knownRepeats(t testing.TB, path string) (n int) {
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	seen := map[string]bool{}
+	for dec := json.NewDecoder(f); ; {
+		var e struct {
+			Type, Tool string
+			Args       json.RawMessage
+		}
+		if dec.Decode(&e) != nil {
+			return n
+		}
+		if e.Type != "function.call" || e.Args == nil {
+			continue
+		}
+		if key := e.Tool + ":" + string(e.Args); seen[key] {
+			n++
+		} else {
+			seen[key] = true
+		}
+	}
+}
+
 func TestFreeCodeLogs(t *testing.T) {
 	counter := tokens.New()
 	for _, path := range logs(t, "freecode", isRollout) {
 		sessions, ms := measured(t, counter, freecode.Read, path)
-		for i, s := range sessions {
-			repeats := 0
-			for _, c := range ms[i].Calls {
-				if c.RepeatOf >= 0 {
-					repeats++
-				}
+		s, m := sessions[0], ms[0]
+		repeats := 0
+		for i, c := range m.Calls {
+			if c.RepeatOf >= 0 {
+				repeats++
+				assert.Equal(t, s.Texts[s.Calls[c.RepeatOf].Args], s.Texts[s.Calls[i].Args])
 			}
-			name := filepath.Base(filepath.Dir(path))
-			t.Logf("%s: %d requests, repeats %d, strict %d", name, len(s.Requests), repeats, strict(ms[i]))
-			for _, c := range ms[i].Calibration {
-				if c.Kind == "" {
-					t.Logf("   %-14s %s factor %.3f [%.3f %.3f] framing %.2f pairs %d %s", c.Model, c.Fit, c.Factor, c.FactorLow, c.FactorHigh, c.FramingPerMessage, c.Pairs, c.Method)
-				}
+		}
+		assert.Equal(t, knownRepeats(t, path), repeats, s.ID)
+		for _, c := range m.Calibration {
+			if c.Kind == "" && c.Fit == FitAll {
+				// The provider of these runs counted o200k_base and 4 tokens a message.
+				assert.InDelta(t, 1, c.Factor, 0.002, s.ID)
+				assert.InDelta(t, 4, c.FramingPerMessage, 0.1, s.ID)
 			}
 		}
 	}
 }
 
-func strict(m *Measured) (n int) {
-	for _, c := range m.Calls {
-		if c.StrictRepeatOf >= 0 {
-			n++
+// score is how much of one session and model is explained.
+type score struct {
+	name, model string
+	Explanation
+}
+
+func scores(t testing.TB, counter *tokens.Tokens, dir string, read readFunc) (out []score) {
+	for _, path := range logs(t, dir, isJSONL) {
+		sessions, ms := measured(t, counter, read, path)
+		for i, s := range sessions {
+			for _, model := range modelsOf(s) {
+				e := Explained(s, ms[i], model)
+				out = append(out, score{filepath.Base(path) + " " + s.Agent, model, e})
+			}
 		}
 	}
-	return n
+	return out
+}
+
+func TestLogsExplainTheirGrowth(t *testing.T) {
+	counter := tokens.New()
+	all := scores(t, counter, "codex", codex.Read)
+	all = append(all, scores(t, counter, "claude", claudecode.Read)...)
+	var values []float64
+	for _, s := range all {
+		if s.Explained == nil {
+			assert.Positive(t, s.LeftOut[NonFinal]+s.LeftOut[Removed]+s.LeftOut[Cleared], "%s %s: nothing scored, nothing left out", s.name, s.model)
+			t.Logf("%-50s %-28s not scored, left out %v", s.name, s.model, s.LeftOut)
+			continue
+		}
+		t.Logf("%-50s %-28s %.3f of %d pairs, left out %v", s.name, s.model, *s.Explained, s.Pairs, s.LeftOut)
+		values = append(values, *s.Explained)
+		assert.Greater(t, *s.Explained, 0.8, "%s %s", s.name, s.model)
+	}
+	slices.Sort(values)
+	assert.GreaterOrEqual(t, values[len(values)/2], 0.9)
 }
 
 // wireRequest is what one request really held, by the recording proxy's count.

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -45,21 +46,37 @@ const (
 )
 
 const (
-	minPairs       = 4   // pairs that a fit of one number needs
-	minPairsBoth   = 8   // pairs that a fit of factor and framing needs
-	defaultFraming = 4   // tokens per message: OpenAI's cookbook, "How to count tokens": 3 a message and 1 for its name
-	maxFraming     = 200 // more belongs to something unlogged
-	minFactor      = 0.3 // outside of these the pairs do not measure the tokenizer
-	maxFactor      = 4.0
+	minPairs     = 4   // pairs that a fit of one number needs
+	minPairsBoth = 8   // pairs that a fit of factor and framing needs
+	minPairsKind = 20  // pairs with content of a kind before it may have its own factor
+	kindGain     = 0.1 // share of the unexplained growth that its own factor must explain
+	maxFraming   = 200 // more belongs to something unlogged
+	minFactor    = 0.3 // outside of these the pairs do not measure the tokenizer
+	maxFactor    = 4.0
 )
 
-// defaultFactors are provider tokens per o200k_base token by a part of the model's
-// name: medians over recorded sessions. Others count as o200k_base does.
-var defaultFactors = []struct {
-	part   string
-	factor float64
+// defaults hold where too few pairs can be fitted, by a part of the model's name,
+// the last for all others. Claude: medians of fits over recorded sessions of
+// Claude Code 1.0 to 2.1; its newer models take about 1.5 tokens for one of
+// o200k_base. Others: as o200k_base counts, and 4 tokens a message as in OpenAI's
+// cookbook (3 a message, 1 for its name).
+var defaults = []struct {
+	part            string
+	factor, framing float64
 }{
-	{"claude", 1.3},
+	{"fable", 1.5, 15},
+	{"claude", 1.15, 15},
+	{"", 1, 4},
+}
+
+func defaultsOf(model string) (factor, framing float64) {
+	name := strings.ToLower(model)
+	for _, d := range defaults {
+		if strings.Contains(name, d.part) {
+			return d.factor, d.framing
+		}
+	}
+	return 1, 0
 }
 
 // fit is a calibration ready for use.
@@ -168,10 +185,10 @@ func usable(list []pair, want func(pair) bool) []pair {
 }
 
 // carriesReported decides whether responses are carried at their reported output
-// or by the count of their text: whichever explains the growth better; with too
-// few pairs, reported where the agent sends reasoning again.
+// or by the count of their text: whichever explains the growth better; without
+// any pair, reported where the agent sends reasoning again.
 func carriesReported(s *rollout.Session, m *Measured, model string, list []pair) bool {
-	if len(list) < minPairs {
+	if len(list) == 0 {
 		return slices.ContainsFunc(s.Items, func(it rollout.Item) bool { return it.Kind == rollout.Reasoning })
 	}
 	missed := func(reported bool) float64 {
@@ -193,26 +210,64 @@ func missedBy(f fit, list []pair) float64 {
 // calibrateModel fits one model on the given pairs. Images always have a row of
 // their own: their price is the provider's already.
 func calibrateModel(model, encoding string, which Fit, reported bool, list []pair) []Calibration {
-	c := Calibration{Model: model, Fit: which, Factor: defaultFactor(model), FramingPerMessage: defaultFraming, Pairs: int64(len(list)), Method: MethodDefault}
+	c := Calibration{Model: model, Fit: which, Pairs: int64(len(list)), Method: MethodDefault}
+	c.Factor, c.FramingPerMessage = defaultsOf(model)
 	points := pointsOf(list, reported)
 	if own, public := tokens.EncodingFor(model); public && own == encoding {
 		c.Method, c.Factor = MethodPublic, 1
 		if len(list) >= minPairs {
-			c.FramingPerMessage = framingOf(points, 1)
+			c.FramingPerMessage = framingOf(points, 1, c.FramingPerMessage)
 		}
 	} else if len(list) >= minPairsBoth {
 		c.Method = MethodFitted
-		c.Factor, c.FramingPerMessage = leastAbsolute(points)
+		c.Factor, c.FramingPerMessage = leastAbsolute(points, c)
 	} else if len(list) >= minPairs {
 		c.Method = MethodFitted
-		c.Factor = min(max(factorOf(points, c.FramingPerMessage), minFactor), maxFactor)
+		c.Factor = min(max(factorOf(points, c.FramingPerMessage, c.Factor), minFactor), maxFactor)
 	}
 	c.FactorLow, c.FactorHigh = spread(points, c)
 	if !reported {
 		c.Method += TextSuffix
 	}
-	return []Calibration{c, calibrateImages(c, list)}
+	out := []Calibration{c, calibrateImages(c, list)}
+	if c.Method == MethodFitted && reported {
+		out = append(out, calibrateKinds(out, list)...)
+	}
+	return out
 }
+
+// calibrateKinds gives a kind of content its own factor where enough pairs hold
+// some of it and the fit gains clearly.
+func calibrateKinds(base []Calibration, list []pair) []Calibration {
+	f := fitsOf(base, base[0].Fit)[base[0].Model]
+	for _, kind := range inputKinds {
+		var points []point
+		without := f
+		without.kinds = maps.Clone(f.kinds)
+		without.kinds[kind] = 0
+		for _, p := range list {
+			if x := p.raw[kind]; x != 0 {
+				points = append(points, point{y: p.growth - without.predict(p), x: x})
+			}
+		}
+		if len(points) < minPairsKind {
+			continue
+		}
+		with := without
+		with.kinds[kind] = factorOf(points, 0, f.base)
+		if with.kinds[kind] < minFactor || with.kinds[kind] > maxFactor || missedBy(with, list) > (1-kindGain)*missedBy(f, list) {
+			continue
+		}
+		c := base[0]
+		c.Kind, c.Factor, c.Pairs = kind, with.kinds[kind], int64(len(points))
+		c.FactorLow, c.FactorHigh = spread(points, Calibration{Factor: c.Factor})
+		return []Calibration{c}
+	}
+	return nil
+}
+
+// inputKinds are the kinds that may have a factor of their own.
+var inputKinds = []rollout.ItemKind{rollout.UserText, rollout.Reminder, rollout.ProjectContext}
 
 // calibrateImages gives images a factor of their own: 1, as their price is the
 // provider's already; where the price is a guess, what the growth shows.
@@ -228,21 +283,12 @@ func calibrateImages(c Calibration, list []pair) Calibration {
 			}
 		}
 		image.Pairs = int64(len(points))
-		if factor := factorOf(points, 0); len(points) > 0 && factor > 0 {
+		if factor := factorOf(points, 0, 0); factor > 0 {
 			image.Factor, image.Method = factor, MethodFitted
 		}
 	}
 	image.FactorLow, image.FactorHigh = image.Factor, image.Factor
 	return image
-}
-
-func defaultFactor(model string) float64 {
-	for _, d := range defaultFactors {
-		if strings.Contains(strings.ToLower(model), d.part) {
-			return d.factor
-		}
-	}
-	return 1
 }
 
 // point is one pair as the fit sees it: y = factor × x + framing × messages.
@@ -273,8 +319,9 @@ func pointsOf(list []pair, reported bool) []point {
 // leastAbsolute fits factor and framing so that the sum of absolute residuals is
 // smallest: least squares, each point weighted by the inverse of its residual, with
 // an ever smaller floor under it; then kept in bounds.
-func leastAbsolute(points []point) (factor, framing float64) {
-	factor, framing = 1, defaultFraming
+// It starts from c.
+func leastAbsolute(points []point, c Calibration) (factor, framing float64) {
+	factor, framing = c.Factor, c.FramingPerMessage
 	for small := 16.0; small > 1e-6; small *= 0.8 {
 		var xx, xm, mm, xy, my float64
 		for _, p := range points {
@@ -293,29 +340,29 @@ func leastAbsolute(points []point) (factor, framing float64) {
 	}
 	if framing < 0 || framing > maxFraming {
 		framing = min(max(framing, 0), maxFraming)
-		factor = factorOf(points, framing)
+		factor = factorOf(points, framing, factor)
 	}
 	if !(factor >= minFactor && factor <= maxFactor) {
-		factor = 1
-		framing = framingOf(points, factor)
+		return c.Factor, framingOf(points, c.Factor, c.FramingPerMessage)
 	}
 	return factor, framing
 }
 
 // factorOf fits the factor for a known framing.
-func factorOf(points []point, framing float64) float64 {
-	return weightedMedian(points, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
+func factorOf(points []point, framing, otherwise float64) float64 {
+	return weightedMedian(points, otherwise, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
 }
 
 // framingOf fits the framing for a known factor.
-func framingOf(points []point, factor float64) float64 {
-	c := weightedMedian(points, func(p point) (float64, float64) { return (p.y - factor*p.x) / p.messages, math.Abs(p.messages) })
+func framingOf(points []point, factor, otherwise float64) float64 {
+	c := weightedMedian(points, otherwise, func(p point) (float64, float64) { return (p.y - factor*p.x) / p.messages, math.Abs(p.messages) })
 	return min(max(c, 0), maxFraming)
 }
 
 // weightedMedian minimises Σ weight × |value − result|, which makes it the least
-// absolute fit of one coefficient. Points of no weight do not count.
-func weightedMedian(points []point, of func(point) (value, weight float64)) float64 {
+// absolute fit of one coefficient. Points of no weight do not count; without any
+// other it is otherwise.
+func weightedMedian(points []point, otherwise float64, of func(point) (value, weight float64)) float64 {
 	type entry struct{ value, weight float64 }
 	var list []entry
 	total := 0.0
@@ -326,7 +373,7 @@ func weightedMedian(points []point, of func(point) (value, weight float64)) floa
 		}
 	}
 	if len(list) == 0 {
-		return defaultFraming
+		return otherwise
 	}
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
 	sum := 0.0

@@ -1,6 +1,3 @@
-// Package measure puts sizes on a session: tokens of every item and span, what
-// each request carried, how raw counts become the provider's tokens, and which
-// calls repeat another. See doc.go for the formulas.
 package measure
 
 import (
