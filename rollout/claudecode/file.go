@@ -312,7 +312,33 @@ func (f *file) linkParents() {
 				}
 				l.parent = parent
 			}
-			previous = l
+			if l.wire == nil {
+				previous = l
+			}
+		}
+	}
+	f.breakCycles()
+}
+
+// longestCycle bounds the search for a cycle: those that were seen close over a
+// few lines.
+const longestCycle = 10000
+
+// breakCycles cuts a parent that points forward in the file and leads back.
+func (f *file) breakCycles() {
+	for _, c := range f.convs {
+		for _, l := range c.lines {
+			if l.parent == nil || l.parent.seq < l.seq {
+				continue
+			}
+			p := l.parent
+			for n := 0; p != nil && p != l && n < longestCycle; n++ {
+				p = p.parent
+			}
+			if p != nil {
+				f.fold("parent-cycle", "parents of lines form a circle; it was cut at its first line", l.number)
+				l.parent = nil
+			}
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package claudecode
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fclog/fclog/rollout"
@@ -47,6 +49,7 @@ func (rb *rebuild) missingResults() {
 func (rb *rebuild) missing() {
 	has := map[rollout.ItemKind]bool{}
 	unread := false
+	attached := slices.ContainsFunc(rb.conv.lines, func(l *line) bool { return l.typ == "attachment" && len(l.blocks) > 0 })
 	for _, it := range rb.s.Items {
 		has[it.Kind] = true
 		unread = unread || (it.Kind == rollout.Reasoning && rb.s.Texts[it.Text].Opaque)
@@ -58,10 +61,11 @@ func (rb *rebuild) missing() {
 		{!has[rollout.SystemPrompt], "system prompt"},
 		{!has[rollout.ToolDefinitions], "tool definitions"},
 		{!has[rollout.ProjectContext], "project context"},
-		{!rb.seenSystem && !has[rollout.SystemPrompt], "reminders"},
+		{!rb.seenSystem && !attached, "reminders"},
 		{unread, "reasoning text"},
 		{len(rb.s.OtherBilled) > 0, "compaction request"},
 		{!rb.seenSystem, "helper requests"},
+		{rb.seenSystem, "billing header of the system prompt"},
 	} {
 		if m.absent {
 			rb.s.Missing = append(rb.s.Missing, m.phrase)

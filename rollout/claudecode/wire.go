@@ -3,6 +3,7 @@ package claudecode
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"hash"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,8 @@ type wireState struct {
 	answers  map[string]*response
 	messages map[string]*wireMessage
 	chains   map[string]*wireChain
+
+	boundaries []*line // compactions not passed yet
 }
 
 // wireMessage is a message by its hash: transcript lines, a response or a blob.
@@ -71,6 +74,7 @@ func (f *file) wireLine(rec *record, number int) {
 	case "api-request-blob":
 		l := &line{seq: f.seq, number: number, typ: "user", agent: rec.Agent.V, time: parseTime(rec.Time.V)}
 		f.message(l, &rec.Message.V)
+		dropCanon(l.blocks)
 		f.blobs[rec.Hash.V] = &blob{line: l}
 	case "api-request":
 		c := f.named(rec.Agent.V)
@@ -121,6 +125,10 @@ func (rb *rebuild) wireRequests() []*wireRequest {
 	}
 	rb.registerUserMessages()
 	for _, l := range rb.conv.lines {
+		dropCanon(l.blocks)
+		if l.compact != nil {
+			w.boundaries = append(w.boundaries, l)
+		}
 		if l.typ == "attachment" {
 			for _, b := range l.blocks {
 				rb.context[b.text] = l.label
@@ -128,6 +136,14 @@ func (rb *rebuild) wireRequests() []*wireRequest {
 		}
 	}
 	return w.requests
+}
+
+// dropCanon frees the form that was needed for hashing.
+func dropCanon(blocks []block) {
+	for i := range blocks {
+		blocks[i].canon = ""
+		dropCanon(blocks[i].parts)
+	}
 }
 
 func responseHash(r *response) string {
@@ -151,47 +167,63 @@ const longestRun = 32
 func (rb *rebuild) registerUserMessages() {
 	var run []*line
 	var current *response
-	flush := func() {
-		for i := range run {
-			for j := i + 1; j <= min(len(run), i+longestRun); j++ {
-				rb.registerJoined(run[i:j])
-			}
-		}
-		run = nil
-	}
 	for _, l := range rb.conv.lines {
 		if r := rb.of[l]; r != nil && r != current {
-			flush()
-			current = r
+			rb.registerRun(run)
+			run, current = nil, r
 		}
 		if l.typ == "user" && len(l.blocks) > 0 {
 			run = append(run, l)
 		}
 	}
-	flush()
+	rb.registerRun(run)
 }
 
-func (rb *rebuild) registerJoined(lines []*line) {
-	var canon []string
-	for _, l := range lines {
-		for _, b := range l.blocks {
-			if l.stringBody {
-				canon = append(canon, `{"text":`+b.canon+`,"type":"text"}`)
-			} else {
-				canon = append(canon, b.canon)
+func (rb *rebuild) registerRun(run []*line) {
+	for i := range run {
+		rb.registerFrom(run[i:min(len(run), i+longestRun)])
+	}
+}
+
+// registerFrom hashes the first line, the first two, the first three …
+func (rb *rebuild) registerFrom(lines []*line) {
+	if l := lines[0]; l.stringBody {
+		rb.register(messageHash(l.blocks[0].canon, "user"), lines[:1])
+	}
+	sum := sha256.New()
+	sum.Write([]byte(`{"content":[`))
+	for n, l := range lines {
+		for i, b := range l.blocks {
+			if n+i > 0 {
+				sum.Write([]byte(","))
 			}
+			if l.stringBody {
+				b.canon = `{"text":` + b.canon + `,"type":"text"}`
+			}
+			sum.Write([]byte(b.canon))
 		}
-	}
-	m := &wireMessage{lines: slices.Clone(lines)}
-	rb.register(messageHash("["+strings.Join(canon, ",")+"]", "user"), m)
-	if len(lines) == 1 && lines[0].stringBody {
-		rb.register(messageHash(lines[0].blocks[0].canon, "user"), m)
+		rb.register(closed(sum), lines[:n+1])
 	}
 }
 
-func (rb *rebuild) register(hash string, m *wireMessage) {
+// closed is the hash of the message when the content ends here; the running hash
+// goes on.
+func closed(sum hash.Hash) string {
+	cloner, ok := sum.(hash.Cloner)
+	if !ok {
+		return ""
+	}
+	end, err := cloner.Clone()
+	if err != nil {
+		return ""
+	}
+	end.Write([]byte(`],"role":"user"}`))
+	return hex.EncodeToString(end.Sum(nil))
+}
+
+func (rb *rebuild) register(hash string, lines []*line) {
 	if _, ok := rb.wire.messages[hash]; !ok {
-		rb.wire.messages[hash] = m
+		rb.wire.messages[hash] = &wireMessage{lines: slices.Clone(lines)}
 	}
 }
 
@@ -209,6 +241,7 @@ func (w *wireState) hashesOf(req *wireRequest, depth int) []string {
 func (rb *rebuild) recordWire(req *wireRequest) {
 	answer := rb.wire.answers[req.id]
 	c := rb.wireChain(req, answer)
+	rb.passBoundaries(c, req)
 	keep, tail := req.keep, req.tail
 	if c.last == nil || req.base != c.last.id {
 		list := rb.wire.hashesOf(req, 0)
@@ -223,6 +256,19 @@ func (rb *rebuild) recordWire(req *wireRequest) {
 		rb.addMessage(c, hash)
 	}
 	rb.recordWireRequest(c, req, answer, retry)
+}
+
+// passBoundaries notes the compactions before a request: their own requests are
+// logged in no form.
+func (rb *rebuild) passBoundaries(c *wireChain, req *wireRequest) {
+	for w := rb.wire; len(w.boundaries) > 0 && w.boundaries[0].seq < req.seq; w.boundaries = w.boundaries[1:] {
+		from := slices.Index(rb.conv.lines, w.boundaries[0])
+		added := rb.conv.lines[from:]
+		if end := slices.IndexFunc(added, func(l *line) bool { return l.wire == req }); end >= 0 {
+			added = added[:end]
+		}
+		rb.compactionRequest(c.st, added, 0)
+	}
 }
 
 func commonPrefix(a, b []string) int {

@@ -1,0 +1,126 @@
+package claudecode
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+func readText(t testing.TB, lines ...string) ([]*rollout.Session, error) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
+	return Read(context.Background(), path)
+}
+
+const (
+	user1  = `{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"one"}}`
+	reply1 = `{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","requestId":"r1","message":{"id":"m1","model":"claude-x","content":[{"type":"text","text":"two"}],"stop_reason":"end_turn","usage":{"input_tokens":5,"output_tokens":1}}}`
+	user2  = `{"type":"user","uuid":"u2","parentUuid":"a1","sessionId":"s","message":{"role":"user","content":"three"}}`
+	reply2 = `{"type":"assistant","uuid":"a2","parentUuid":"u2","sessionId":"s","requestId":"r2","message":{"id":"m2","model":"claude-x","content":[{"type":"text","text":"four"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}}`
+)
+
+func TestDamage(t *testing.T) {
+	whole := []string{"user_text: one", "assistant_text: two", "user_text: three"}
+	for _, c := range []struct {
+		name     string
+		lines    []string
+		payload  []string // of the last request
+		problems map[string]int
+	}{
+		{"whole", []string{user1, reply1, user2, reply2}, whole, map[string]int{}},
+		{"cut last line", []string{user1, reply1, user2, reply2, user1[:40]}, whole, map[string]int{"cut-line": 1}},
+		{"broken line between", []string{user1, reply1, "{oops", user2, reply2}, whole, map[string]int{"bad-json": 1}},
+		{"two records on a line", []string{user1 + reply1, user2, reply2}, whole, map[string]int{}},
+		{"lost parent", []string{user1, reply1, strings.Replace(user2, `"a1"`, `"gone"`, 1), reply2}, whole, map[string]int{"missing-parent": 1}},
+		{"repeated uuid", []string{user1, reply1, user1, reply1, user2, reply2}, whole, map[string]int{"duplicate-uuid": 2}},
+		{"array and number", []string{user1, reply1, "[1]", "7", user2, reply2}, whole, map[string]int{"bad-json": 2}},
+		{"odd members", []string{strings.Replace(user1, `"sessionId":"s"`, `"sessionId":"s","version":5,"toolUseResult":"Error: x","isMeta":"no"`, 1), reply1, user2, reply2}, whole, map[string]int{}},
+		{"null usage", []string{user1, reply1, user2, strings.Replace(reply2, `{"input_tokens":9,"output_tokens":1}`, "null", 1)}, whole, map[string]int{"response-without-usage": 1}},
+		{"negative usage", []string{user1, reply1, user2, strings.Replace(reply2, `:9`, ":-9", 1)}, whole, map[string]int{"usage-inconsistent": 1}},
+		{"null content", []string{user1, reply1, user2, strings.Replace(reply2, `[{"type":"text","text":"four"}]`, "null", 1)}, whole, map[string]int{}},
+		{"parents in a circle", []string{strings.Replace(user1, "null", `"u2"`, 1), reply1, user2, reply2}, whole, map[string]int{"parent-cycle": 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sessions, err := readText(t, c.lines...)
+			require.NoError(t, err)
+			s := sessions[0]
+			require.Len(t, s.Requests, 2)
+			assert.Equal(t, c.payload, texts(s, 1))
+			assert.Equal(t, c.problems, problems(s))
+		})
+	}
+}
+
+func TestBoundaryPointsForward(t *testing.T) {
+	boundary := `{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a2","sessionId":"s"}`
+	summary := `{"type":"user","uuid":"c","parentUuid":"b","isCompactSummary":true,"sessionId":"s","message":{"role":"user","content":"sum"}}`
+	sessions, err := readText(t, user1, reply1, boundary, summary, strings.Replace(user2, `"a1"`, `"c"`, 1), reply2)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"summary: sum", "user_text: three"}, texts(sessions[0], 1))
+	assert.Nil(t, sessions[0].OtherBilled[0].Usage.Input, "preTokens is not logged")
+}
+
+func TestReplacedResponse(t *testing.T) {
+	sessions, err := readText(t, user1, reply1, strings.NewReplacer(`"a2"`, `"a2"`, `"u2"`, `"u1"`).Replace(reply2))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"user_text: one"}, texts(sessions[0], 1), "both answers begin at the same line")
+}
+
+func TestRequestIDsOfReusedMessageIDs(t *testing.T) {
+	other := strings.NewReplacer(`"m2"`, `"m1"`).Replace(reply2)
+	sessions, err := readText(t, user1, reply1, user2, other)
+	require.NoError(t, err)
+	assert.Len(t, sessions[0].Requests, 2, "two request IDs are two responses")
+
+	without := strings.NewReplacer(`"requestId":"r2",`, "").Replace(other)
+	sessions, err = readText(t, user1, reply1, user2, without)
+	require.NoError(t, err)
+	assert.Len(t, sessions[0].Requests, 1, "without one the message ID decides")
+}
+
+func TestForkedHistoryIsInherited(t *testing.T) {
+	mark := func(s string) string {
+		return strings.Replace(s, `"sessionId":"s"`, `"sessionId":"s","forkedFrom":{"sessionId":"old","messageUuid":"x"}`, 1)
+	}
+	sessions, err := readText(t, mark(user1), mark(reply1), user2, reply2)
+	require.NoError(t, err)
+	s := sessions[0]
+	assert.Equal(t, "old", s.ForkedFrom)
+	assert.Equal(t, []bool{true, false}, []bool{s.Requests[0].Inherited, s.Requests[1].Inherited})
+}
+
+func TestNoTranscript(t *testing.T) {
+	for _, lines := range []string{"", "{}", `{"type":"summary","summary":"x","leafUuid":"y"}`, "\x00\x00"} {
+		_, err := readText(t, lines)
+		assert.ErrorIs(t, err, logfile.ErrNotLog, "%q", lines)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	files, _ := filepath.Glob(filepath.Join(fixtures, "*.jsonl"))
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		require.NoError(f, err)
+		f.Add(raw)
+	}
+	f.Add([]byte(strings.Join([]string{user1, reply1, user2, reply2}, "\n")))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		path := filepath.Join(t.TempDir(), "s.jsonl")
+		require.NoError(t, os.WriteFile(path, raw, 0o600))
+		sessions, err := Read(context.Background(), path)
+		if err != nil {
+			return
+		}
+		for _, s := range sessions {
+			require.NoError(t, rollout.Check(s))
+		}
+	})
+}
