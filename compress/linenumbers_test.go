@@ -1,0 +1,120 @@
+package compress
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+)
+
+func TestLineNumbers(t *testing.T) {
+	reminder := "\n\n<system-reminder>\nlook out\n</system-reminder>\n"
+	cases := []struct {
+		name, text, want string
+		lines            int
+	}{
+		{"padded arrow", "     1→package main\n     2→\n     3→func main() {}", "package main\n\nfunc main() {}", 3},
+		{"arrow, padding of the first line trimmed", "9→a\n    10→b\n    11→c", "a\nb\nc", 3},
+		{"arrow with a reminder behind", "     1→a\n     2→b\n     3→c" + reminder, "a\nb\nc" + reminder, 3},
+		{"arrow behind a heading", "The file x has been updated. Here's the result of running `cat -n`:\n   120→a\n   121→b\n   122→c", "The file x has been updated. Here's the result of running `cat -n`:\na\nb\nc", 3},
+		{"tab", "1\tpackage main\n2\t\n3\tfunc main() {}\n", "package main\n\nfunc main() {}\n", 3},
+		{"tab behind a partial-view note", "<system-reminder>[Truncated: PARTIAL view]</system-reminder>\n7\ta\n8\tb\n9\tc", "<system-reminder>[Truncated: PARTIAL view]</system-reminder>\na\nb\nc", 3},
+		{"padded tab", "Here's the result of running `cat -n` on /x:\n     1\ta\n     2\tb\n     3\t\tc", "Here's the result of running `cat -n` on /x:\na\nb\n\tc", 3},
+		{"padded tab in a shell result", "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\n    40\ta\n    41\tb\n    42\tc\n", "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\na\nb\nc\n", 3},
+		{"content element", "<path>/a</path>\n<type>file</type>\n<content>\n1: a\n2: \n3: c\n\n(End of file - total 3 lines)\n</content>", "<path>/a</path>\n<type>file</type>\n<content>\na\n\nc\n\n(End of file - total 3 lines)\n</content>", 3},
+		{"content element, blank line first", "<content>\n\n5: a\n6: b\n7: c\n</content>", "<content>\n\na\nb\nc\n</content>", 3},
+		{"zero-padded bar", "<file>\n00001| a\n00002| b\n00003| \n</file>", "<file>\na\nb\n\n</file>", 3},
+		{"window", "[File: /a (3 lines total)]\n1:a\n2:b\n3:c\n(0 more lines below)", "[File: /a (3 lines total)]\na\nb\nc\n(0 more lines below)", 3},
+		{"number, dot", "1. package main\n2. \n3. func main() {}", "package main\n\nfunc main() {}", 3},
+		{"read_file", "L1: a\nL2: b\nL3:  c", "a\nb\n c", 3},
+		{"only the outer number goes", "     1→1→a\n     2→2→b\n     3→3→c", "1→a\n2→b\n3→c", 3},
+	}
+	for _, c := range cases {
+		stripped, lines, ok := LineNumbers(c.text)
+		assert.True(t, ok, c.name)
+		assert.Equal(t, c.want, stripped, c.name)
+		assert.Equal(t, c.lines, lines, c.name)
+	}
+}
+
+func TestLineNumbersLeavesDataAlone(t *testing.T) {
+	cases := map[string]string{
+		"empty":                   "",
+		"two lines":               "     1→a\n     2→b",
+		"gap":                     "     1→a\n     3→b\n     5→c",
+		"falling":                 "3\ta\n2\tb\n1\tc",
+		"CSV":                     "1,a,b\n2,c,d\n3,e,f",
+		"log with times":          "10:00:01 start\n10:00:02 go\n10:00:03 end",
+		"table with an ID column": "1\tann\t33\n2\tbob\t44\n3\teve\t55",
+		"YAML mapping":            "1: one\n2: two\n3: three",
+		"diff":                    "@@ -1,3 +1,3 @@\n-1: a\n+1: b\n 2: c",
+		"numbered list":           "1. buy milk\n2. go home\n3. sleep",
+		"list in a text":          "Steps:\n1. a\n2. b\n3. c\nDone.",
+		"search with numbers":     "10:foo\n11:bar\n12:baz",
+		"numbers then other text": "1\ta\n2\tb\n3\tc\nplain text follows",
+		"plain numbers":           "1\n2\n3\n4",
+	}
+	for name, text := range cases {
+		stripped, lines, ok := LineNumbers(text)
+		assert.False(t, ok, name)
+		assert.Equal(t, text, stripped, name)
+		assert.Zero(t, lines, name)
+	}
+}
+
+// Numbering any text and stripping it again gives the text back.
+func TestLineNumbersRoundTrip(t *testing.T) {
+	styles := map[string]struct{ before, format, after string }{
+		"arrow":   {"", "%6d→%s", ""},
+		"bar":     {"<file>\n", "%05d| %s", "\n</file>"},
+		"content": {"<content>\n", "%d: %s", "\n</content>"},
+		"window":  {"[File: /a (9 lines total)]\n", "%d:%s", "\n(9 more lines below)"},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.StringMatching(`[ a-z0-9:.|→\t]{0,10}`), 3, 12).Draw(t, "lines")
+		first := rapid.IntRange(1, 99990).Draw(t, "first")
+		for name, s := range styles {
+			numbered := make([]string, len(lines))
+			for i, line := range lines {
+				numbered[i] = fmt.Sprintf(s.format, first+i, line)
+			}
+			stripped, n, ok := LineNumbers(s.before + strings.Join(numbered, "\n") + s.after)
+			assert.True(t, ok, name)
+			assert.Equal(t, len(lines), n, name)
+			assert.Equal(t, s.before+strings.Join(lines, "\n")+s.after, stripped, name)
+		}
+	})
+}
+
+// Whatever the text, only line beginnings go, and no line is lost.
+func TestLineNumbersOnlyCutsLineBeginnings(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`([ ]{0,5}[0-9]{1,2}(→|\t|: |:|\. )?[a-z ]{0,4}\n){0,12}`).Draw(t, "text")
+		stripped, lines, ok := LineNumbers(text)
+		before, after := strings.Split(text, "\n"), strings.Split(stripped, "\n")
+		if !assert.Equal(t, len(before), len(after)) {
+			return
+		}
+		cut := 0
+		for i := range before {
+			assert.True(t, strings.HasSuffix(before[i], after[i]))
+			if before[i] != after[i] {
+				cut++
+			}
+		}
+		assert.Equal(t, lines, cut)
+		assert.Equal(t, ok, cut > 0)
+	})
+}
+
+func FuzzLineNumbers(f *testing.F) {
+	f.Add("     1→a\n     2→b\n     3→c")
+	f.Add("1\ta\n2\tb\n3\tc\n99999999999999999999\td")
+	f.Fuzz(func(t *testing.T, text string) {
+		if stripped, lines, ok := LineNumbers(text); ok != (lines > 0) || len(stripped) > len(text) {
+			t.Fatal("inconsistent")
+		}
+	})
+}
