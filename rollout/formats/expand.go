@@ -41,19 +41,19 @@ func Expand(ctx context.Context, paths []string) ([]File, []Skipped, error) {
 // A path that does not exist is an error; so is finding nothing at all
 // (ErrNothing).
 func (l List) Expand(ctx context.Context, paths []string) ([]File, []Skipped, error) {
-	e := &expansion{list: l, ctx: ctx, seen: map[string]bool{}, used: map[string]bool{}}
+	e := &expansion{list: l, ctx: ctx, seen: map[string]bool{}}
 	for _, path := range paths {
 		if err := e.named(path); err != nil {
 			return nil, nil, err
 		}
 	}
-	files := e.preferPlain()
-	tie(files)
+	e.preferPlain()
 	e.dropUsed()
-	if len(files) == 0 {
+	tie(e.files)
+	if len(e.files) == 0 {
 		return nil, e.skipped, e.nothing(paths)
 	}
-	return files, e.skipped, nil
+	return e.files, e.skipped, nil
 }
 
 // expansion is one Expand under way.
@@ -64,7 +64,6 @@ type expansion struct {
 	skipped []Skipped
 	unknown []Skipped       // files of records in no known format
 	seen    map[string]bool // real paths of files and folders met
-	used    map[string]bool // real paths of files that found logs depend on
 	looked  int             // files looked at
 }
 
@@ -148,27 +147,17 @@ func (e *expansion) file(path string, named bool) (Format, bool) {
 	switch {
 	case err == nil:
 		e.files = append(e.files, File{Path: path, Format: format})
-		e.depends(format, path)
 		return format, true
 	case errors.Is(err, ErrUnknown) && named:
 		e.skip(path, ErrUnknown.Error()+": "+saw(head[0]))
 	case errors.Is(err, ErrUnknown) && len(head) > 1:
 		e.unknown = append(e.unknown, Skipped{path, ErrUnknown.Error() + ": " + saw(head[0])})
-	case errors.Is(err, ErrUnknown): // a single object: settings or data of something else
-	case named || !errors.Is(err, logfile.ErrNotLog) || strings.Contains(err.Error(), "Git LFS"):
+	case errors.Is(err, ErrUnknown):
+		// A single object is a settings or data file of something else.
+	case named || !errors.Is(err, logfile.ErrNotLog) || errors.Is(err, logfile.ErrElsewhere):
 		e.skip(path, reason(err, path))
-	default:
 	}
 	return Format{}, false
-}
-
-func (e *expansion) depends(f Format, path string) {
-	if f.Depends == nil {
-		return
-	}
-	for _, other := range f.Depends(path) {
-		e.used[realPath(other)] = true
-	}
 }
 
 // first reports whether a real file or folder is met for the first time.
@@ -198,25 +187,28 @@ func (e *expansion) skip(path, reason string) {
 
 // tie marks the files that other files bring as companions.
 func tie(files []File) {
-	at := map[string]int{}
-	for i, f := range files {
-		at[realPath(f.Path)] = i
-	}
+	owner := map[string]string{}
 	for _, f := range files {
 		if f.Format.Companions == nil {
 			continue
 		}
 		for _, companion := range f.Format.Companions(f.Path) {
-			if i, ok := at[realPath(companion)]; ok && files[i].Path != f.Path {
-				files[i].PartOf = f.Path
-			}
+			owner[realPath(companion)] = f.Path
+		}
+	}
+	if len(owner) == 0 {
+		return
+	}
+	for i := range files {
+		if of := owner[realPath(files[i].Path)]; of != files[i].Path {
+			files[i].PartOf = of
 		}
 	}
 }
 
 // preferPlain drops a compressed file whose plain original lies beside it, as
 // happens while an agent compresses old logs.
-func (e *expansion) preferPlain() []File {
+func (e *expansion) preferPlain() {
 	have := map[string]bool{}
 	for _, f := range e.files {
 		have[f.Path] = true
@@ -229,7 +221,7 @@ func (e *expansion) preferPlain() []File {
 		}
 		kept = append(kept, f)
 	}
-	return kept
+	e.files = kept
 }
 
 func uncompressed(path string) string {
@@ -239,8 +231,20 @@ func uncompressed(path string) string {
 // dropUsed reports the files in unknown formats, without those that the found
 // logs are read together with.
 func (e *expansion) dropUsed() {
+	if len(e.unknown) == 0 {
+		return
+	}
+	used := map[string]bool{}
+	for _, f := range e.files {
+		if f.Format.Depends == nil {
+			continue
+		}
+		for _, other := range f.Format.Depends(f.Path) {
+			used[realPath(other)] = true
+		}
+	}
 	for _, s := range e.unknown {
-		if !e.used[realPath(s.Path)] {
+		if !used[realPath(s.Path)] {
 			e.skipped = append(e.skipped, s)
 		}
 	}

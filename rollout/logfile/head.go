@@ -1,6 +1,7 @@
 package logfile
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -13,6 +14,9 @@ const (
 	headBuffer = 32 << 10
 	// headBytes ends a head early, so that large records are not read for nothing.
 	headBytes = 1 << 20
+	// headLimit is the most that is read of a file for its head: a foreign file
+	// may be one line of gigabytes.
+	headLimit = 256 << 20
 	// sniffBytes is what decides whether a file can be a log at all.
 	sniffBytes = 512
 )
@@ -27,6 +31,7 @@ func Head(path string, n int) ([][]byte, error) {
 	defer r.Close()
 	start, _ := r.src.in.Peek(sniffBytes)
 	start = bytes.Clone(start)
+	r.src.in = bufio.NewReaderSize(io.LimitReader(r.src.in, headLimit), headBuffer)
 	var records [][]byte
 	for size := 0; len(records) < n && size < headBytes && r.Next(); size += len(r.Record()) {
 		records = append(records, bytes.Clone(r.Record()))

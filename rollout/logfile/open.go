@@ -16,6 +16,10 @@ import (
 // pointer to content kept elsewhere.
 var ErrNotLog = errors.New("not a session log")
 
+// ErrElsewhere marks a pointer to a log whose content is kept elsewhere; it is
+// also ErrNotLog.
+var ErrElsewhere = fmt.Errorf("%w: a Git LFS pointer stands here instead of the log; run `git lfs pull` first", ErrNotLog)
+
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
@@ -96,7 +100,7 @@ func decompress(f *os.File, buffer int) (source, error) {
 		}
 		return source{bufio.NewReaderSize(z, buffer), closers{z.IOReadCloser(), f}, true}, nil
 	case bytes.HasPrefix(head, lfsMagic):
-		return source{}, fmt.Errorf("%w: a Git LFS pointer stands here instead of the log; run `git lfs pull` first", ErrNotLog)
+		return source{}, ErrElsewhere
 	}
 	return source{raw, f, false}, nil
 }
