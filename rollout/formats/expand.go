@@ -127,13 +127,15 @@ func (e *expansion) child(path string, entry os.DirEntry) error {
 }
 
 // file looks at one file. Named files always get a reason when they are of no
-// use; files met in a folder only when they could have been logs.
+// use; files met in a folder only when they could have been logs. Only for that
+// does the name count.
 func (e *expansion) file(path string, named bool) (Format, bool) {
 	if !e.first(path) {
 		return Format{}, false
 	}
 	e.looked++
-	if !named {
+	told := named || strings.Contains(filepath.Base(path), ".jsonl")
+	if !told {
 		like, err := logfile.Sniff(path)
 		if err != nil {
 			e.skip(path, reason(err, path))
@@ -150,11 +152,11 @@ func (e *expansion) file(path string, named bool) (Format, bool) {
 		return format, true
 	case errors.Is(err, ErrUnknown) && named:
 		e.skip(path, ErrUnknown.Error()+": "+saw(head[0]))
-	case errors.Is(err, ErrUnknown) && len(head) > 1:
+	case errors.Is(err, ErrUnknown) && (told || len(head) > 1):
 		e.unknown = append(e.unknown, Skipped{path, ErrUnknown.Error() + ": " + saw(head[0])})
 	case errors.Is(err, ErrUnknown):
 		// A single object is a settings or data file of something else.
-	case named || !errors.Is(err, logfile.ErrNotLog) || errors.Is(err, logfile.ErrElsewhere):
+	case told || !errors.Is(err, logfile.ErrNotLog) || errors.Is(err, logfile.ErrElsewhere):
 		e.skip(path, reason(err, path))
 	}
 	return Format{}, false

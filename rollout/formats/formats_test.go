@@ -127,13 +127,16 @@ func TestExpandFolder(t *testing.T) {
 		"deep/readme.md":       "# {hello}\n",
 		"other.jsonl":          other,
 		"photo.png":            "\x89PNG\r\n\x1a\n\x00\x00",
+		"empty.txt":            "",
+		"empty.jsonl":          "",
 	})
 	files, skipped, err := fakes().Expand(context.Background(), []string{root})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b:deep/er/two.anything", "a:z/one.jsonl"}, names(t, root, files))
-	require.Len(t, skipped, 1)
-	assert.Equal(t, filepath.Join(root, "other.jsonl"), skipped[0].Path)
-	assert.Contains(t, skipped[0].Reason, "keys type, payload")
+	require.Len(t, skipped, 2)
+	assert.Equal(t, Skipped{filepath.Join(root, "empty.jsonl"), "not a session log: the file is empty"}, skipped[0])
+	assert.Equal(t, filepath.Join(root, "other.jsonl"), skipped[1].Path)
+	assert.Contains(t, skipped[1].Reason, "keys type, payload")
 }
 
 func TestExpandTakesEachFileOnce(t *testing.T) {
