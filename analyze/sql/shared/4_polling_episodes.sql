@@ -36,10 +36,10 @@ afterwards AS (
   SELECT p.part, p.session_id, p.chain, p.run, p.episode, c.item,
          max(coalesce(c.tokens, 0)) AS tokens,
          sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.last_request THEN coalesce(c.tokens, 0) * c.requests
-                  WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.upto - l.upto)
+                  WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.weight_upto - l.weight_upto)
                   ELSE 0 END) AS carried_tokens,
-         sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.last_request THEN coalesce(c.tokens, 0) * c.billed
-                  WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.billed_upto - l.billed_upto)
+         sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.last_request THEN c.billed_tokens
+                  WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.scaled_upto - l.scaled_upto) + c.excess * (z.used_upto - l.used_upto)
                   ELSE 0 END) AS billed_tokens
   FROM pieces p
   JOIN carried c USING (part, session_id, item)

@@ -5,12 +5,15 @@ CREATE TABLE sessions AS
 SELECT r.* EXCLUDE (stem) FROM raw_sessions r JOIN selected USING (source, stem, part, session_id)
 ORDER BY r.started_at NULLS LAST, r.source, r.session_id;
 
+CREATE TEMP TABLE chosen_requests AS
+SELECT r.* EXCLUDE (stem) FROM raw_requests r JOIN selected USING (source, stem, part, session_id);
+
 -- The price of every provider and model in use: the exact key first, then the
 -- bare model ID. Nothing is matched by prefix.
 CREATE TABLE price_of AS
 WITH used AS (
   SELECT DISTINCT r.provider, r.model, regexp_extract(r.model, '[^/]*$') AS bare
-  FROM raw_requests r JOIN selected USING (source, stem, part, session_id)
+  FROM chosen_requests r
   WHERE r.model IS NOT NULL
 )
 SELECT u.provider AS used_provider, u.model AS used_model, p.* EXCLUDE (provider, model)
@@ -35,14 +38,13 @@ QUALIFY row_number() OVER (
 -- lifetime cost what 5 minutes cost.
 CREATE TABLE requests AS
 WITH split AS (
-  SELECT r.* EXCLUDE (stem),
+  SELECT r.*,
          NOT r.inherited AND k.request_index IS NULL AS counts,
          coalesce(r.cache_read_tokens, 0) AS cached,
          coalesce(r.cache_write_1h_tokens, 0) AS written_1h,
          greatest(coalesce(r.cache_write_tokens, r.cache_write_5m_tokens + written_1h, r.cache_write_5m_tokens, written_1h) - written_1h, 0) AS written_5m,
          coalesce(r.input_tokens > p.long_above, false) AS long
-  FROM raw_requests r
-  JOIN selected USING (source, stem, part, session_id)
+  FROM chosen_requests r
   LEFT JOIN copied_requests k USING (source, session_id, request_index)
   LEFT JOIN price_of p ON p.used_model = r.model AND p.used_provider IS NOT DISTINCT FROM r.provider
 )
@@ -61,6 +63,8 @@ SELECT s.* EXCLUDE (cached, written_1h, written_5m, long),
 FROM split s
 LEFT JOIN price_of p ON p.used_model = s.model AND p.used_provider IS NOT DISTINCT FROM s.provider
 ORDER BY s.source, s.session_id, s.request_index;
+
+DROP TABLE chosen_requests;
 
 CREATE TABLE items AS
 SELECT r.* EXCLUDE (stem) FROM raw_items r JOIN selected USING (source, stem, part, session_id);
