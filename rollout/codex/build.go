@@ -23,10 +23,11 @@ type unit struct {
 
 // builder replays the records of a file into a session.
 type builder struct {
-	f     *facts
-	own   int // first record that is not copied
-	b     *rollout.Builder
-	chain *rollout.Chain
+	f               *facts
+	own             int    // first record that is not copied
+	model, provider string // in force at the end
+	b               *rollout.Builder
+	chain           *rollout.Chain
 
 	plan     []*planned
 	next     int         // next request of the plan
@@ -62,6 +63,7 @@ func newBuilder(f *facts, own int) *builder {
 		calls: map[string]int{}, used: map[string]int{}, answerable: map[int]bool{}, resulted: map[int]bool{},
 		limits: defaultPolicy,
 	}
+	b.model, b.provider = f.modelFor(f.records)
 	b.chain = b.b.Chain()
 	b.plan = f.planRequests(own)
 	for _, first := range f.runs {

@@ -57,19 +57,20 @@ func Depends(path string) []string {
 		return nil
 	}
 	defer r.Close()
-	for r.Next() {
-		rec, ok := parseRecord(r.Record())
-		if !ok || rec.typ != typeMeta {
-			continue
+	f := &facts{}
+	for n := 0; n < headRecords && r.Next(); n++ {
+		if rec, ok := parseRecord(r.Record()); ok && rec.typ == typeMeta {
+			f.metas = append(f.metas, metaAt{decode[meta](rec.payload), n})
 		}
-		m := decode[meta](rec.payload)
-		if parent := parentFile(path, m.ForkedFrom.V); parent != "" {
-			return []string{parent}
-		}
-		return nil
+	}
+	if parent := parentFile(path, f.forkedFrom()); parent != "" {
+		return []string{parent}
 	}
 	return nil
 }
+
+// headRecords is how far into a file the metadata of a copied history stands.
+const headRecords = 50
 
 // parentFile finds the log of a thread beside path; Codex puts the thread's ID
 // into the file name.

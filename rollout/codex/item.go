@@ -183,17 +183,34 @@ const bytesPerToken = 4
 
 // visibleSize estimates the tokens of an item's readable text.
 func visibleSize(it item) int64 {
-	n := 0
+	var n float64
 	for _, c := range it.Content.V {
-		n += len(c.V.Text.V)
+		n += textSize(c.V.Text.V)
 	}
 	if s, _ := sideOf(it); s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning" {
-		n += len(callText(it)) + len(it.Name.V)
+		n += textSize(callText(it)) + textSize(it.Name.V)
 	}
 	for _, c := range outputParts(it.Output) {
-		n += len(c.Text.V)
+		n += textSize(c.Text.V)
 	}
-	return int64(n / bytesPerToken)
+	return int64(n)
+}
+
+// wideTokens is what a character outside ASCII costs, roughly: Japanese and
+// Korean take two to three characters for two tokens.
+const wideTokens = 0.7
+
+func textSize(s string) float64 {
+	ascii, wide := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] < utf8.RuneSelf:
+			ascii++
+		case utf8.RuneStart(s[i]):
+			wide++
+		}
+	}
+	return float64(ascii)/bytesPerToken + wideTokens*float64(wide)
 }
 
 // encryptedSize is Codex's own estimate of the bytes inside encrypted reasoning

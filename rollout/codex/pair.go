@@ -137,21 +137,25 @@ func (f *facts) planRequests(own int) []*planned {
 	for i, p := range out {
 		p.inherited = p.record < own
 		p.model, p.provider = f.modelFor(p.record)
-		p.status = statusOf(p, i == len(out)-1)
+		p.status = f.statusOf(p, i == len(out)-1)
 		p.reasoning = splitReasoning(p)
 	}
 	decideForgetting(out)
 	return out
 }
 
-func statusOf(p *planned, last bool) rollout.Status {
+// statusOf tells how a request ended. Items without usage are still an answer,
+// unless the turn was interrupted there or the log ends before the usage.
+func (f *facts) statusOf(p *planned, last bool) rollout.Status {
 	switch {
-	case p.usage != nil || p.inherited:
+	case p.usage != nil || p.inherited || !f.envelope:
 		return rollout.Answered
-	case last && p.status == "":
+	case p.status != "":
+		return p.status
+	case last:
 		return rollout.InFlight
 	}
-	return rollout.CutOff
+	return rollout.Answered
 }
 
 // requests turns the runs of a segment, and the usage nobody claimed, into
@@ -159,7 +163,7 @@ func statusOf(p *planned, last bool) rollout.Status {
 func (s *segment) requests() []*planned {
 	claimed := map[*counter]*planned{}
 	var out []*planned
-	for _, r := range s.runs {
+	for i, r := range s.runs {
 		switch {
 		case r.within:
 			out[len(out)-1].runs = append(out[len(out)-1].runs, r)
@@ -170,7 +174,7 @@ func (s *segment) requests() []*planned {
 			continue
 		}
 		p := &planned{record: r.first, line: r.line, kind: rollout.KindTurn, turn: s.turn, asked: r.asked, done: r.done, runs: []*run{r}, input: r.input}
-		if s.aborted {
+		if s.aborted && i == len(s.runs)-1 {
 			p.status = rollout.CutOff
 		}
 		if r.usage != nil {
@@ -258,13 +262,12 @@ func summaryOf(message string, answer [32]byte) bool {
 // modelFor is the model named last before a record; before the first name, the
 // first one: a resumed file may name its model after the first usage.
 func (f *facts) modelFor(record int) (model, provider string) {
-	for _, m := range f.models {
-		switch {
-		case m.record <= record:
-			model, provider = first(m.model, model), first(m.provider, provider)
-		case model == "":
-			model = m.model
-		}
+	i := sort.Search(len(f.models), func(i int) bool { return f.models[i].record > record }) - 1
+	if i >= 0 {
+		model, provider = f.models[i].model, f.models[i].provider
+	}
+	if model == "" {
+		model = f.firstModel
 	}
 	if provider == "" && len(f.metas) > 0 {
 		provider = f.metas[0].Provider.V

@@ -10,6 +10,7 @@ type run struct {
 	done        time.Time // last item of it
 	size        int64     // estimated tokens of its visible text
 	input       int64     // estimated tokens of input since the run before
+	web         bool      // it searched the web
 	messages    bool      // nothing but assistant messages
 	hash        [32]byte  // of its last assistant message
 	reasoning   []int64   // sizes of its encrypted reasoning items
@@ -113,6 +114,7 @@ func (s *segmenter) output(m *mark) {
 	r := s.run
 	r.last, r.done = m.record, m.at
 	r.size += m.size
+	r.web = r.web || m.web
 	if m.encrypted > 0 {
 		r.reasoning = append(r.reasoning, m.encrypted)
 	}

@@ -35,6 +35,7 @@ type mark struct {
 	at        time.Time
 	size      int64    // estimated tokens of the visible text
 	encrypted int64    // estimated size of encrypted reasoning; 0 none
+	web       bool     // a web search on the server
 	assistant bool     // an assistant message
 	hash      [32]byte // of an assistant message's text
 	message   string   // summary text of a compaction
@@ -44,29 +45,30 @@ type mark struct {
 
 // facts is what the first pass finds out about a file.
 type facts struct {
-	path      string
-	records   int
-	metas     []metaAt
-	marks     []mark
-	models    []modelAt // in the order of the log
-	turnIDs   []turnAt
-	ordinals  []ordinalAt
-	totals    []counts       // token_count totals in order, one per change
-	totalAt   []int          // their records
-	counters  []counter      // counted token_count events
-	records2  []counter      // token_usage_record events
-	runs      []int          // first records of the runs
-	outputs   map[string]int // tool outputs by call ID
-	plan      string         // plan of the account; "" none named
-	patchTool bool           // apply_patch was a free-form tool
-	ended     time.Time
-	started   time.Time
-	times     []time.Time // of every record; zero unknown
-	envelope  bool
-	id        string // from the content, for a file that names no thread
-	problems  []rollout.Problem
-	unknown   map[string]*rollout.Problem
-	last      *counts // total of the last token_count with one
+	path         string
+	records      int
+	metas        []metaAt
+	marks        []mark
+	models       []modelAt // in the order of the log
+	firstModel   string
+	turnIDs      []turnAt
+	ordinals     []ordinalAt
+	totals       []counts       // token_count totals in order, one per change
+	totalAt      []int          // their records
+	counters     []counter      // counted token_count events
+	usageRecords []counter      // token_usage_record events
+	runs         []int          // first records of the runs
+	outputs      map[string]int // tool outputs by call ID
+	plan         string         // plan of the account; "" none named
+	patchTool    bool           // apply_patch was a free-form tool
+	ended        time.Time
+	started      time.Time
+	times        []time.Time // of every record; zero unknown
+	envelope     bool
+	id           string // from the content, for a file that names no thread
+	problems     []rollout.Problem
+	unknown      map[string]*rollout.Problem
+	last         *counts // total of the last token_count with one
 }
 
 type metaAt struct {
@@ -164,7 +166,7 @@ func (f *facts) record(raw []byte, line int) {
 	case typeUsage:
 		u := decode[usageRecord](rec.payload)
 		if u.Usage.OK {
-			f.records2 = append(f.records2, counter{record: n, line: line, at: rec.at, usage: u.Usage.V, thread: u.ThreadID.V, response: u.ResponseID.V})
+			f.usageRecords = append(f.usageRecords, counter{record: n, line: line, at: rec.at, usage: u.Usage.V, thread: u.ThreadID.V, response: u.ResponseID.V})
 		}
 	case typeState, "world_state", "inter_agent_communication_metadata", "retained_context", "realtime_item":
 	default:
@@ -190,10 +192,16 @@ func (f *facts) turn(record int, id string) {
 	}
 }
 
+// model notes the model and provider in force from a record on.
 func (f *facts) model(record int, model, provider string) {
-	if model != "" || provider != "" {
-		f.models = append(f.models, modelAt{record, model, provider})
+	if model == "" && provider == "" {
+		return
 	}
+	if n := len(f.models); n > 0 {
+		model, provider = first(model, f.models[n-1].model), first(provider, f.models[n-1].provider)
+	}
+	f.firstModel = first(f.firstModel, model)
+	f.models = append(f.models, modelAt{record, model, provider})
 }
 
 // item marks a response item by its side of the conversation.
@@ -209,6 +217,7 @@ func (f *facts) item(it item, m mark) {
 	case side == sideOutput:
 		m.kind = markOutput
 		m.encrypted = encryptedSize(it)
+		m.web = it.Type.V == "web_search_call"
 		m.assistant = it.Type.V == "message"
 		if m.assistant {
 			m.hash = sha256.Sum256([]byte(joinText(it.Content.V)))

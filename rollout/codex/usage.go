@@ -50,15 +50,15 @@ func (f *facts) sawOutput() bool {
 // of a resumed file that an older version wrote.
 func (f *facts) settleUsage() {
 	counted := f.counters
-	if len(f.records2) > 0 {
-		opening := f.records2[0]
+	if len(f.usageRecords) > 0 {
+		opening := f.usageRecords[0]
 		counted = nil
 		for _, c := range f.counters {
 			if c.record < opening.record && c.usage != opening.usage {
 				counted = append(counted, c)
 			}
 		}
-		counted = append(counted, uniqueResponses(f.records2)...)
+		counted = append(counted, uniqueResponses(f.usageRecords)...)
 	}
 	f.counters = counted
 	marks := make([]mark, 0, len(f.marks)+len(counted))
@@ -131,15 +131,37 @@ func amount(v *int64) int64 {
 
 func over(part *int64, whole int64) bool { return part != nil && *part > whole }
 
+// inheritedTotal is what the running total held before the file's own first
+// request: a copied history goes on from its parent's total.
+func (f *facts) inheritedTotal(ownStart int) counts {
+	var base counts
+	for i, total := range f.totals {
+		if f.totalAt[i] < ownStart {
+			base = total
+		}
+	}
+	if ownStart == 0 || base != (counts{}) {
+		return base
+	}
+	for _, c := range f.counters {
+		if c.record >= ownStart {
+			base.Input.V, base.Output.V = c.total.Input.V-c.usage.Input.V, c.total.Output.V-c.usage.Output.V
+			break
+		}
+	}
+	return base
+}
+
 // checkTotals compares the two routes the log offers to a session's sum: the
 // last usage of every counted event, and the running total at its end. They
 // differ where a resume before 0.78 or an overflow restarted the total, where
 // events were lost, and not otherwise.
 func (f *facts) checkTotals(ownStart int) *rollout.Problem {
-	if len(f.records2) > 0 || f.last == nil {
+	if len(f.usageRecords) > 0 || f.last == nil {
 		return nil
 	}
-	var sum, base counts
+	var sum counts
+	base := f.inheritedTotal(ownStart)
 	var restarts int
 	var before counts
 	for i, total := range f.totals {
@@ -147,9 +169,6 @@ func (f *facts) checkTotals(ownStart int) *rollout.Problem {
 			restarts++
 		}
 		before = total
-		if f.totalAt[i] < ownStart {
-			base = total
-		}
 	}
 	for _, c := range f.counters {
 		if c.record >= ownStart {
