@@ -22,9 +22,8 @@ func TestUnpack(t *testing.T) {
 	assert.Empty(t, s.Problems, "the session keeps FreeCode's rules")
 	assert.Equal(t, "/home/dev/tidewater", s.CWD)
 
-	// 22 + 1 responses in the first run, 17 in the second, 12 in the third, and
-	// one attempt that failed.
-	assert.Len(t, s.Requests, 23+17+12+1)
+	// The steps of the script's three runs, and one attempt that failed.
+	assert.Len(t, s.Requests, 24+17+12+1)
 	runs, retries, last := 0, 0, rollout.Request{}
 	for _, r := range s.Requests {
 		runs = max(runs, r.Run)

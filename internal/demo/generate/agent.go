@@ -193,13 +193,12 @@ func (s *session) usage(parts []part, st step) map[string]int64 {
 	input, cached, same := int64(0), int64(0), s.now.Sub(s.lastAt) < cacheLife
 	for i, p := range parts {
 		n := s.tokens.Count(tokens.O200K, p.text)
-		same = same && i < len(s.last) && s.last[i] == p
-		if same {
-			cached += n
+		if p.kind != "tools" && p.kind != "system" {
+			n += framing
 		}
 		input += n
-		if p.kind != "tools" && p.kind != "system" {
-			input += framing
+		if same = same && i < len(s.last) && s.last[i] == p; same {
+			cached += n
 		}
 	}
 	output := s.tokens.Count(tokens.O200K, st.say) + int64(st.think/4)
