@@ -87,7 +87,7 @@ func args(s *string) cell {
 	if s == nil {
 		return plain("(text not kept)")
 	}
-	return logged(*s)
+	return logged(arguments(*s))
 }
 
 func polling(a *analyze.Audit) *section {

@@ -45,8 +45,8 @@ type column struct {
 
 type row struct {
 	cells []cell
-	note  string // in fclog's own words
-	faint bool   // an aside: the row that stands for all others
+	notes []string // in fclog's own words
+	faint bool     // an aside: the row that stands for all others
 }
 
 type cell struct {

@@ -48,7 +48,7 @@ func head(a *analyze.Audit, o Options) *section {
 		total("  cache read", t.CacheReadTokens, t.InputTokens, ""),
 		total("  cache write", t.CacheWriteTokens, t.InputTokens, ""),
 		total("output", t.OutputTokens, nil, outputNote(t)),
-		{cells: []cell{plain("cost"), plain(term.Opt(t.CostUSD, term.USD)), {}, {}}, note: costNote(a)},
+		{cells: []cell{plain("cost"), plain(term.Opt(t.CostUSD, term.USD)), {}, {}}, notes: []string{costNote(a)}},
 		total("peak context", t.PeakInputTokens, nil, "largest request · measured"),
 	}
 	return &section{
@@ -68,7 +68,11 @@ func total(name string, n, whole *int64, note string) row {
 	if part != nil {
 		percent = share(part)
 	}
-	return row{cells: []cell{plain(name), plain(term.Opt(n, term.Exact)), percent, bar(part)}, note: note}
+	r := row{cells: []cell{plain(name), plain(term.Opt(n, term.Exact)), percent, bar(part)}}
+	if note != "" {
+		r.notes = []string{note}
+	}
+	return r
 }
 
 // scope says how much was looked at, and what was not.

@@ -89,7 +89,7 @@ func markdownTable(b *strings.Builder, t table) {
 			}
 		}
 		if t.noteHead != "" {
-			cells = append(cells, ownMarkdown(r.note))
+			cells = append(cells, ownMarkdown(strings.Join(r.notes, " · ")))
 		}
 		markdownRow(b, cells)
 	}

@@ -36,21 +36,20 @@ func counting(a *analyze.Audit, o Options) *section {
 }
 
 func countingRow(c analyze.Counting) row {
-	tokenizer := c.Encoding
-	if !c.PublicEncoding {
-		tokenizer += " as stand-in"
-	}
 	perMessage := term.Unknown
 	if c.FramingPerMessage != nil {
 		perMessage = fmt.Sprintf("%.1f", *c.FramingPerMessage)
 	}
-	return row{note: countingNote(c), cells: []cell{
-		logged(deref(c.Model)), logged(c.SessionID), plain(tokenizer), plain(factor(c)), plain(perMessage), share(c.Explained),
+	return row{notes: countingNotes(c), cells: []cell{
+		logged(deref(c.Model)), logged(c.SessionID), plain(c.Encoding), plain(factor(c)), plain(perMessage), share(c.Explained),
 	}}
 }
 
-func countingNote(c analyze.Counting) string {
+func countingNotes(c analyze.Counting) []string {
 	var parts []string
+	if !c.PublicEncoding {
+		parts = append(parts, "stand-in: the model's own tokenizer is not public")
+	}
 	if c.Pairs > 0 {
 		parts = append(parts, "scored on "+term.Count(c.Pairs, "pair", "pairs"))
 	}
@@ -60,7 +59,10 @@ func countingNote(c analyze.Counting) string {
 	if c.Cause != nil && *c.Cause != "" {
 		parts = append(parts, *c.Cause)
 	}
-	return strings.Join(parts, " · ")
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(parts, " · ")}
 }
 
 func medianExplained(list []analyze.Counting) *float64 {
@@ -86,7 +88,7 @@ func missing(a *analyze.Audit) *section {
 	parts := make([]string, len(a.Missing))
 	for i, m := range a.Missing {
 		parts[i] = m.What
-		if a.Totals.Sessions > 1 {
+		if m.Sessions < a.Totals.Sessions {
 			parts[i] += fmt.Sprintf(" (%s)", term.Count(m.Sessions, "session", "sessions"))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/fclog/fclog/analyze"
@@ -156,15 +157,25 @@ func (t *terminal) table(m table) term.Table {
 			line.Cells = append(line.Cells, t.cell(m.columns[i], c, longest, r.faint))
 		}
 		switch {
-		case r.note != "" && wide:
-			line.Cells = append(line.Cells, term.Cell{Text: term.Safe(r.note), Style: t.theme.Faint})
-		case r.note != "":
-			line.Detail = []string{term.Safe(r.note)}
+		case len(r.notes) > 0 && wide:
+			line.Cells = append(line.Cells, term.Cell{Text: screenNote(strings.Join(r.notes, " · ")), Style: t.theme.Faint})
+		default:
+			for _, note := range r.notes {
+				line.Detail = append(line.Detail, screenNote(note))
+			}
 		}
 		out.Rows = append(out.Rows, line)
 	}
 	return out
 }
+
+// screenNote leaves out addresses: they break lines, and Markdown and JSON have
+// them.
+func screenNote(s string) string {
+	return term.Safe(addresses.ReplaceAllString(s, ""))
+}
+
+var addresses = regexp.MustCompile(`,? *https?://[^\s)]+`)
 
 func (t *terminal) barWidth(m table, c column) int {
 	if !c.bar || m.noteHead != "" {

@@ -107,26 +107,51 @@ func savings(a *analyze.Audit) *section {
 		{title: "technique", flex: true, min: 16}, {title: "once", number: true}, {title: "carried", number: true}, {title: "share", number: true},
 		{bar: true, min: 6, optional: 3}, {title: "requests", number: true, optional: 2}, {title: "label"},
 	}}
+	var untouched []string
 	list := slices.Clone(a.Savings)
 	slices.SortStableFunc(list, func(x, y analyze.Saving) int { return cmp.Compare(value(y.Share), value(x.Share)) })
 	for _, x := range list {
-		s.table.rows = append(s.table.rows, row{note: savingNote(x), cells: []cell{
-			plain(words(x.Technique)), optional(x.AddressableTokens), optional(x.AddressableCarriedTokens), share(x.Share),
+		if nothing(x) {
+			untouched = append(untouched, technique(x))
+			continue
+		}
+		s.table.rows = append(s.table.rows, row{notes: savingNotes(x), cells: []cell{
+			plain(technique(x)), optional(x.AddressableTokens), optional(x.AddressableCarriedTokens), share(x.Share),
 			bar(x.Share), optional(x.AddressableRequests), basis(x.Basis),
 		}})
+	}
+	if len(untouched) > 0 {
+		s.after = []string{"Nothing to touch: " + strings.Join(untouched, ", ") + "."}
 	}
 	return s
 }
 
-func savingNote(x analyze.Saving) string {
-	parts := []string{}
+func savingNotes(x analyze.Saving) []string {
+	var notes []string
 	if x.Note != "" {
-		parts = append(parts, x.Note)
+		notes = append(notes, x.Note)
 	}
 	if x.Published != nil {
-		parts = append(parts, "published: "+*x.Published)
+		notes = append(notes, "published: "+*x.Published)
 	}
-	return strings.Join(parts, " · ")
+	return notes
+}
+
+// nothing tells a technique that has nothing to touch, which is known and not
+// just missing.
+func nothing(x analyze.Saving) bool {
+	return x.AddressableCarriedTokens != nil && *x.AddressableCarriedTokens == 0
+}
+
+// technique is its name in words; hyphens inside words stay.
+func technique(x analyze.Saving) string {
+	switch x.Technique {
+	case "repeats-and-re-reads":
+		return "repeats and re-reads"
+	case "line-number-prefixes":
+		return "line-number prefixes"
+	}
+	return words(x.Technique)
 }
 
 // value is v for sorting: unknown comes last.
@@ -169,6 +194,9 @@ func growth(a *analyze.Audit) *section {
 	for _, p := range a.Growth {
 		c.values = append(c.values, p.InputTokens)
 		c.marks = append(c.marks, p.Event)
+	}
+	if c.marks[0] == "run" { // every log starts with one
+		c.marks[0] = ""
 	}
 	title := "Growth"
 	if len(a.Sessions) > 1 {

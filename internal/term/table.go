@@ -8,6 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// maxWrap is how wide a sentence in a column would like to be.
+const maxWrap = 72
+
 // gap is the number of blanks between two columns.
 const gap = 2
 
@@ -99,9 +102,12 @@ func (t Table) natural() []int {
 	for i, c := range t.Columns {
 		widths[i] = max(Width(c.Title), c.Min)
 		for _, row := range t.Rows {
-			if !c.Bar && !c.Wrap && i < len(row.Cells) {
+			if !c.Bar && i < len(row.Cells) {
 				widths[i] = max(widths[i], Width(row.Cells[i].Text))
 			}
+		}
+		if c.Wrap {
+			widths[i] = min(widths[i], max(c.Min, maxWrap))
 		}
 	}
 	return widths
@@ -116,7 +122,7 @@ func (t Table) narrowest(shown, widths []int) int {
 }
 
 func (t Table) least(i, natural int) int {
-	if c := t.Columns[i]; c.Flex {
+	if c := t.Columns[i]; c.Flex || c.Wrap {
 		return min(natural, max(c.Min, Width(c.Title)))
 	}
 	return natural
