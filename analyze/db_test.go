@@ -102,9 +102,11 @@ func TestPathWithSpecialCharacters(t *testing.T) {
 	p := session("codex", "a", day(1, 0))
 	addRequest(p, "r1", nil)
 	write(t, dir, p)
-	db := open(t, Options{Dataset: dir})
-	assert.Equal(t, []string{"codex 2026-01 a"}, rowsOf(t, db, "SELECT source, month, session_id FROM sessions"))
-	assert.Equal(t, []string{"codex r1 true"}, rowsOf(t, db, "SELECT source, response_id, counts FROM requests"))
+	for _, sel := range []Selection{{}, {Session: "a"}} {
+		db := open(t, Options{Dataset: dir, Selection: sel})
+		assert.Equal(t, []string{"codex 2026-01 a"}, rowsOf(t, db, "SELECT source, month, session_id FROM sessions"))
+		assert.Equal(t, []string{"codex r1 true"}, rowsOf(t, db, "SELECT source, response_id, counts FROM requests"))
+	}
 }
 
 func TestPartWithoutSessionsRowIsInvisible(t *testing.T) {

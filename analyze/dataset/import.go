@@ -220,7 +220,7 @@ func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
 			return nil, err
 		}
 		now := stamps(j.Path, j.Depends)
-		if try < rereads && !equalStamps(now, j.stamps) {
+		if try < rereads && !slices.Equal(now, j.stamps) {
 			j.stamps = now
 			if j.part, err = partName(j.Path, j.Depends, im.store.text); err != nil {
 				return nil, err

@@ -332,6 +332,9 @@ func TestNoTextHoldsNoText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, sum.Imported)
 	held := tree(t, dir)
+	raw, err := os.ReadFile(filepath.Join(dir, "_state", "files.json"))
+	require.NoError(t, err)
+	held["cache"] = string(raw)
 	held["decoded"] = fmt.Sprint(all[Session](t, dir, "sessions"), all[Request](t, dir, "requests"), all[Item](t, dir, "items"),
 		all[Span](t, dir, "spans"), all[Call](t, dir, "calls"), all[Problem](t, dir, "problems"))
 	for name, content := range held {

@@ -1,9 +1,12 @@
 package dataset
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -12,7 +15,7 @@ import (
 type state struct {
 	mu       sync.Mutex
 	Importer string              `json:"importer"`
-	Files    map[string]imported `json:"files"` // by absolute path
+	Files    map[string]imported `json:"files"` // by pathKey
 }
 
 type imported struct {
@@ -23,7 +26,7 @@ type imported struct {
 
 // stamp tells a file from its later self.
 type stamp struct {
-	Path  string `json:"path"`
+	Path  string `json:"path"` // its pathKey
 	Size  int64  `json:"size"` // -1 missing
 	Mtime int64  `json:"mtime_ns"`
 }
@@ -53,8 +56,8 @@ func (s *store) writeState(st *state) error {
 // unchanged reports whether the file was imported with these stamps and its part
 // is still there.
 func (st *state) unchanged(s *store, path string, now []stamp) bool {
-	known, ok := st.Files[path]
-	if !ok || !equalStamps(known.Stamps, now) {
+	known, ok := st.Files[pathKey(path)]
+	if !ok || !slices.Equal(known.Stamps, now) {
 		return false
 	}
 	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(known.Stored)))
@@ -64,7 +67,14 @@ func (st *state) unchanged(s *store, path string, now []stamp) bool {
 func (st *state) set(path string, im imported) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.Files[path] = im
+	st.Files[pathKey(path)] = im
+}
+
+// pathKey stands for a path in the cache: names of folders tell more than a
+// dataset without texts may hold.
+func pathKey(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:16])
 }
 
 func stamps(path string, depends []string) []stamp {
@@ -72,22 +82,10 @@ func stamps(path string, depends []string) []stamp {
 	for _, p := range append([]string{path}, depends...) {
 		info, err := os.Stat(p)
 		if err != nil {
-			out = append(out, stamp{Path: p, Size: -1})
+			out = append(out, stamp{Path: pathKey(p), Size: -1})
 			continue
 		}
-		out = append(out, stamp{Path: p, Size: info.Size(), Mtime: info.ModTime().UnixNano()})
+		out = append(out, stamp{Path: pathKey(p), Size: info.Size(), Mtime: info.ModTime().UnixNano()})
 	}
 	return out
-}
-
-func equalStamps(a, b []stamp) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -141,6 +142,8 @@ func mergeFiles[T any](w *parquet.GenericWriter[T], from []string, part func(*T)
 	return nil
 }
 
+const batchRows = 1024
+
 // scanFile reads a Parquet file in batches. The rows are valid until the next
 // call of f.
 func scanFile[T any](path string, f func(rows []T) error) error {
@@ -151,19 +154,18 @@ func scanFile[T any](path string, f func(rows []T) error) error {
 	defer file.Close()
 	r := parquet.NewGenericReader[T](file)
 	defer r.Close()
-	for {
-		batch := make([]T, 1024)
+	for left := r.NumRows(); left > 0; {
+		batch := make([]T, min(left, batchRows))
 		n, err := r.Read(batch)
 		if n > 0 {
 			if err := f(batch[:n]); err != nil {
 				return err
 			}
 		}
-		if errors.Is(err, io.EOF) || (err == nil && n == 0) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", path, err)
+		left -= int64(n)
+		if err != nil && !errors.Is(err, io.EOF) || n == 0 {
+			return fmt.Errorf("reading %s: %w", path, cmp.Or(err, io.ErrUnexpectedEOF))
 		}
 	}
+	return nil
 }
