@@ -43,7 +43,7 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 	}
 	s := r.finish(log.Problems())
 	if err := rollout.Check(s); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("freecode reader: %w", err)
 	}
 	return []*rollout.Session{s}, nil
 }
@@ -383,7 +383,7 @@ func (r *reader) gaps() {
 		}
 	}
 	if r.store.found {
-		note(r.lostTurns, "lost-bodies", "responses have no stored message (a compaction rewrote the store); their calls and results come from the log alone")
+		note(r.lostTurns, "lost-bodies", "responses have no stored message (a compaction rewrites the store); their calls and results come from the log alone")
 	}
 	note(r.lostIDs+r.conv.lostIDs, "unknown-call-id", "cut or pruned results name a call ID that no file holds; a stand-in of equal length is used")
 	note(r.miscounts, "message-count", "requests were sent with another number of messages than the rebuilt conversation has")

@@ -275,7 +275,7 @@ func (r *reader) joinTurn(e *event, t *turn) {
 			r.conv.addHistory(m)
 		}
 	}
-	if found {
+	if found || t.textChars == 0 && len(t.slots) == 0 {
 		return
 	}
 	r.lostTurns++
