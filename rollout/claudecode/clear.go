@@ -32,7 +32,7 @@ func (rb *rebuild) microcompact(st *state, meta *microMeta) {
 		}
 	}
 	for _, id := range meta.Attachments.V {
-		if l := rb.f.byUUID[id]; l != nil {
+		if l := rb.own(id); l != nil {
 			removeAll(st.chain, st.entries[l])
 			st.entries[l] = nil
 		}

@@ -119,10 +119,18 @@ func (rb *rebuild) preserved(added []*line, at int) keptLines {
 	return keptLines{}
 }
 
+// own finds a line of this conversation.
+func (rb *rebuild) own(uuid string) *line {
+	if l := rb.f.byUUID[uuid]; l != nil && l.conv == rb.conv {
+		return l
+	}
+	return nil
+}
+
 func (rb *rebuild) linesOf(uuids []string) []*line {
 	var lines []*line
 	for _, id := range uuids {
-		if l := rb.f.byUUID[id]; l != nil && !slices.Contains(lines, l) {
+		if l := rb.own(id); l != nil && !slices.Contains(lines, l) {
 			lines = append(lines, l)
 		}
 	}
@@ -131,7 +139,7 @@ func (rb *rebuild) linesOf(uuids []string) []*line {
 
 // segmentLines is the path from head to tail with the results that hang beside it.
 func (rb *rebuild) segmentLines(seg segment) []*line {
-	tail, head := rb.f.byUUID[seg.Tail], rb.f.byUUID[seg.Head]
+	tail, head := rb.own(seg.Tail), rb.own(seg.Head)
 	if tail == nil || head == nil {
 		return nil
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
@@ -115,12 +117,56 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		path := filepath.Join(t.TempDir(), "s.jsonl")
 		require.NoError(t, os.WriteFile(path, raw, 0o600))
-		sessions, err := Read(context.Background(), path)
-		if err != nil {
-			return
-		}
-		for _, s := range sessions {
-			require.NoError(t, rollout.Check(s))
-		}
+		_, err := Read(context.Background(), path)
+		onlyNoLog(t, err)
 	})
+}
+
+// onlyNoLog accepts that bytes are no log; a session that fails its check is a
+// fault of the reader.
+func onlyNoLog(t require.TestingT, err error) {
+	if err != nil {
+		require.ErrorIs(t, err, logfile.ErrNotLog)
+	}
+}
+
+// Lines swapped, repeated, lost and bent: parents in other conversations, results
+// before their calls, responses in pieces.
+func TestShuffledLines(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(fixtures, "*.jsonl"))
+	require.NoError(t, err)
+	var seeds [][]string
+	for _, name := range files {
+		raw, err := os.ReadFile(name)
+		require.NoError(t, err)
+		seeds = append(seeds, strings.Split(string(raw), "\n"))
+	}
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	rapid.Check(t, func(r *rapid.T) {
+		lines := slices.Clone(rapid.SampledFrom(seeds).Draw(r, "file"))
+		for range rapid.IntRange(1, 8).Draw(r, "edits") {
+			i := rapid.IntRange(0, len(lines)-1).Draw(r, "line")
+			j := rapid.IntRange(0, len(lines)-1).Draw(r, "other")
+			switch rapid.IntRange(0, 3).Draw(r, "edit") {
+			case 0:
+				lines[i], lines[j] = lines[j], lines[i]
+			case 1:
+				lines = slices.Insert(lines, i, lines[j])
+			case 2:
+				lines[i] = ""
+			case 3:
+				lines[i] = strings.Replace(lines[i], parentOf(lines[i]), parentOf(lines[j]), 1)
+			}
+		}
+		require.NoError(r, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
+		_, err := Read(context.Background(), path)
+		onlyNoLog(r, err)
+	})
+}
+
+// parentOf is the member that names the parent, as text.
+func parentOf(line string) string {
+	_, after, _ := strings.Cut(line, `"parentUuid":`)
+	value, _, _ := strings.Cut(after, ",")
+	return `"parentUuid":` + value
 }

@@ -93,6 +93,7 @@ func loadOnce(ctx context.Context, path string, canon bool) (*file, error) {
 	}
 	f.linkParents()
 	f.splitInline()
+	f.separate()
 	f.session = f.sessionID()
 	return f, nil
 }
@@ -373,6 +374,27 @@ func (f *file) splitInline() {
 	}
 	main.records -= len(main.lines) - len(own)
 	main.lines = own
+}
+
+// separate keeps each walk inside its conversation: a parent in another one (the
+// call that started a side chain) gives way to the line before.
+func (f *file) separate() {
+	for _, c := range f.convs {
+		for _, l := range c.lines {
+			l.conv = c
+		}
+	}
+	for _, c := range f.convs {
+		var previous *line
+		for _, l := range c.lines {
+			if l.parent != nil && l.parent.conv != c {
+				l.parent = previous
+			}
+			if l.wire == nil {
+				previous = l
+			}
+		}
+	}
 }
 
 // sideRoot is the first line of the side chain l belongs to. A line whose parent

@@ -128,8 +128,14 @@ func (rb *rebuild) setText(it *rollout.Item, b block) {
 	it.Tokens = b.opaque.tokens
 }
 
-// makeResponseItems makes the items of a response and its calls.
+// makeResponseItems makes the items of a response and its calls, once. In a
+// damaged log a message can be carried before its response is met.
 func (rb *rebuild) makeResponseItems(r *response) {
+	if r.items != nil {
+		rb.ownItems(r)
+		return
+	}
+	r.items = []int{}
 	unread := rb.unreadThinking(r)
 	for _, b := range r.blocks {
 		it := rollout.Item{Role: rollout.RoleAssistant, Origin: rollout.Logged, Request: r.request}
@@ -155,6 +161,16 @@ func (rb *rebuild) makeResponseItems(r *response) {
 		r.items = append(r.items, item)
 		if it.Kind == rollout.ToolCall {
 			rb.makeCall(r, b, item)
+		}
+	}
+}
+
+// ownItems ties items that were made early to the request that produced them.
+func (rb *rebuild) ownItems(r *response) {
+	for _, item := range r.items {
+		rb.s.Items[item].Request = r.request
+		if call, ok := rb.calls[rb.s.Items[item].CallID]; ok && rb.s.Calls[call].ArgsItem == item {
+			rb.s.Calls[call].Request = r.request
 		}
 	}
 }

@@ -196,6 +196,7 @@ type line struct {
 	snapshot   *snapshot
 	wire       *wireRequest
 
+	conv  *conversation
 	items []int // made from blocks, one each and in order; nil before
 }
 
