@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -52,6 +53,53 @@ func TestBuiltIn(t *testing.T) {
 		_, ok := b.Lookup("anthropic", unknown)
 		assert.False(t, ok, "%q is never matched by prefix", unknown)
 	}
+}
+
+// TestBuiltInKnowsLoggedIDs has model IDs as agents write them into their logs.
+func TestBuiltInKnowsLoggedIDs(t *testing.T) {
+	b, err := Load()
+	require.NoError(t, err)
+	for _, model := range []string{
+		"claude-3-5-haiku-20241022", "claude-sonnet-4-20250514", "claude-sonnet-4-5-20250929", "claude-sonnet-4-6", "claude-opus-4-1-20250805",
+		"claude-opus-4-5-20251101", "claude-opus-4-6", "claude-opus-4-7", "claude-fable-5", "gpt-5-codex", "gpt-5.1-codex", "gpt-5.1-codex-mini",
+		"gpt-5.1-codex-max", "gpt-5.2-codex", "gpt-5.3-codex", "gpt-5.4", "gpt-5.5", "gpt-5.6-sol", "gemini-2.5-pro", "gemini-3-pro-preview",
+	} {
+		_, ok := b.Lookup("", model)
+		assert.True(t, ok, model)
+	}
+}
+
+// TestBuiltInIsUnambiguous: no ID stands for two models.
+func TestBuiltInIsUnambiguous(t *testing.T) {
+	var list struct{ Models []entry }
+	require.NoError(t, json.Unmarshal(builtIn, &list, json.MatchCaseInsensitiveNames(true)))
+	require.NotEmpty(t, list.Models)
+	seen := map[string]string{}
+	for _, e := range list.Models {
+		for _, id := range append([]string{e.Model}, e.Aliases...) {
+			assert.Empty(t, seen[id], "%s of %s", id, e.Model)
+			seen[id] = e.Model
+		}
+	}
+}
+
+// FuzzLoad: no file makes the reader fail other than with an error, and what is
+// loaded is priced.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(`{"p/m": {"input": 3, "output": 4, "cacheRead": 1}}`))
+	f.Add([]byte(`{"m": {"litellm_provider": "p", "input_cost_per_token": 3e-06, "output_cost_per_token": 1e-05, "input_cost_per_token_above_200k_tokens": 6e-06}}`))
+	f.Add([]byte(`{"p": {"models": {"m": {"cost": {"input": 1, "output": 2, "tiers": [{"input": 2, "output": 3, "tier": {"size": 1}}]}}}}}`))
+	f.Add([]byte(`{"models": [{"provider": "p", "model": "m", "input": 1, "output": 2}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b := &Book{aliases: map[string]string{}}
+		if b.override("file", data) != nil {
+			return
+		}
+		for _, p := range b.Rows() {
+			require.NotNil(t, p.Input)
+			require.NotNil(t, p.CacheWrite1h)
+		}
+	})
 }
 
 // TestBuiltInIsSound checks the rules that hold for every entry by the

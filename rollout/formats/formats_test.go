@@ -195,22 +195,6 @@ func TestExpandNothing(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNothing)
 }
 
-func TestExpandUnreadable(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("root reads everything")
-	}
-	root := tree(t, map[string]string{"a.jsonl": logA, "shut.jsonl": logB, "closed/b.jsonl": logB})
-	require.NoError(t, os.Chmod(filepath.Join(root, "shut.jsonl"), 0))
-	require.NoError(t, os.Chmod(filepath.Join(root, "closed"), 0))
-	t.Cleanup(func() { os.Chmod(filepath.Join(root, "closed"), 0o755) })
-	files, skipped, err := fakes().Expand(context.Background(), []string{root})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"a:a.jsonl"}, names(t, root, files))
-	require.Len(t, skipped, 2)
-	assert.Equal(t, "permission denied", skipped[0].Reason)
-	assert.Equal(t, "permission denied", skipped[1].Reason)
-}
-
 func TestExpandStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -55,6 +55,20 @@ func TestCountsOfRealLogs(t *testing.T) {
 	}
 }
 
+// TestSubAgentsAreTied: exactly the files below a subagents folder are part of
+// the session whose name that folder's parent has.
+func TestSubAgentsAreTied(t *testing.T) {
+	files, _, err := Expand(context.Background(), []string{devdata.Dir(t, "claude")})
+	require.NoError(t, err)
+	for _, f := range files {
+		want := ""
+		if dir := filepath.Dir(f.Path); filepath.Base(dir) == "subagents" {
+			want = filepath.Dir(dir) + ".jsonl"
+		}
+		assert.Equal(t, want, f.PartOf, f.Path)
+	}
+}
+
 // TestOtherAgentsAreNamedUnknown: logs of agents fclog does not read yet are
 // said to be unknown, never taken for one it does.
 func TestOtherAgentsAreNamedUnknown(t *testing.T) {

@@ -17,9 +17,10 @@ import (
 // bom is the byte-order mark in UTF-8.
 var bom = []byte("\xef\xbb\xbf")
 
-// maxLine bounds memory against files made to exhaust it. It is beyond the
-// longest string the JavaScript agents can hold (2^29 characters).
-const maxLine = 1 << 30
+// maxLine bounds memory against files made to exhaust it, such as compressed
+// runs of one byte. JavaScript agents cannot write longer lines: their longest
+// string has 2^29 - 24 characters.
+const maxLine = 1 << 29
 
 // options accept what agents really write: repeated keys and escapes of lone
 // surrogates, which become U+FFFD.
@@ -49,6 +50,7 @@ type Reader struct {
 	buf      []byte // holds a line longer than the read buffer
 	rest     []byte // what of the current line is not yet decoded
 	length   int    // bytes of the current line, as cleaned
+	limit    int    // bytes of the longest line taken
 	record   []byte
 	more     bool // the current line ended with a line break
 	dec      *jsontext.Decoder
@@ -65,7 +67,7 @@ func openBuffered(path string, buffer int) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{path: path, src: src, more: true}
+	r := &Reader{path: path, src: src, more: true, limit: maxLine}
 	r.dec = jsontext.NewDecoder(&r.text, options)
 	return r, nil
 }
@@ -148,7 +150,7 @@ func (r *Reader) readLine() bool {
 	}
 	r.line++
 	if long {
-		r.note("line-too-long", fmt.Sprintf("the line is longer than %d MiB; it was skipped", maxLine>>20))
+		r.note("line-too-long", fmt.Sprintf("the line is longer than %d bytes; it was skipped", r.limit))
 		line = nil
 	}
 	r.rest = r.clean(line)
@@ -166,7 +168,7 @@ func (r *Reader) nextLine() (line []byte, long bool, err error) {
 	r.buf = append(r.buf[:0], line...)
 	for err == bufio.ErrBufferFull {
 		line, err = r.src.in.ReadSlice('\n')
-		if len(r.buf)+len(line) > maxLine {
+		if len(r.buf)+len(line) > r.limit {
 			long = true
 			continue
 		}

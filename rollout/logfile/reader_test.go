@@ -122,6 +122,21 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// TestLineTooLong: a line over the limit is skipped as one, what follows is read.
+func TestLineTooLong(t *testing.T) {
+	long := `{"a":"` + strings.Repeat("x", 3*bufferSize) + `"}`
+	r, err := Open(write(t, "{\"a\":1}\n"+long+"\n{\"a\":3}\n"))
+	require.NoError(t, err)
+	defer r.Close()
+	r.limit = 2 * bufferSize
+	var lines []int
+	for r.Next() {
+		lines = append(lines, r.Line())
+	}
+	assert.Equal(t, []int{1, 3}, lines)
+	assert.Equal(t, []string{"2:line-too-long"}, kinds(r.Problems()))
+}
+
 func TestHugeLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes a line of 100 MB")
