@@ -192,12 +192,11 @@ func (r *Reader) damaged(err error) bool {
 	return true
 }
 
-// clean drops a byte-order mark and NUL bytes (a crashed machine leaves runs of
-// them) and makes the rest valid UTF-8.
+// clean drops a byte-order mark (also in the middle, where logs were joined) and
+// NUL bytes (a crashed machine leaves runs of them) and makes the rest valid
+// UTF-8.
 func (r *Reader) clean(line []byte) []byte {
-	if r.line == 1 {
-		line = bytes.TrimPrefix(line, bom)
-	}
+	line = bytes.TrimPrefix(line, bom)
 	if bytes.IndexByte(line, 0) >= 0 {
 		r.note("nul-bytes", "the line holds NUL bytes, as a crash leaves them; they were skipped")
 		line = bytes.ReplaceAll(line, []byte{0}, nil)
