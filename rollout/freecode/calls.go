@@ -17,6 +17,7 @@ func (r *reader) current(e *event) *turn {
 
 // call is a call that runs now.
 func (r *reader) call(e *event) {
+	r.started = ""
 	t := r.current(e)
 	args := compactArgs(e.Args)
 	var s *slot

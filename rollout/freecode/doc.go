@@ -8,6 +8,11 @@
 // rules for reloading, pruning and compacting, so that at each request it holds
 // what was really sent. Texts that stand in neither file are counted as pieces
 // of the conversation but become no items.
+//
+// Request.Messages counts pieces, not API messages: each text, call, result and
+// image of the conversation, and the project context. The provider of the runs
+// this was checked on framed every piece with 4 tokens, whatever message it
+// stood in, and a request with 3.
 package freecode
 
 // Name is the name of this log format, Session.Source.

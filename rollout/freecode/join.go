@@ -19,6 +19,15 @@ func (j *joiner) before(ts int64) []*message {
 	return j.lines[from:j.next]
 }
 
+// waiting is how many lines before would take.
+func (j *joiner) waiting(ts int64) int64 {
+	n := int64(0)
+	for i := j.next; i < len(j.lines) && j.lines[i].Timestamp <= ts; i++ {
+		n++
+	}
+	return n
+}
+
 // response finds the stored group of a response: the text line if it had text,
 // then one line per call. It returns the lines skipped before the group, and
 // whether the group was found.

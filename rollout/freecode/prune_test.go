@@ -187,3 +187,128 @@ func TestChangedResult(t *testing.T) {
 	require.Len(t, s.Problems, 1)
 	assert.Equal(t, "recompute-mismatch", s.Problems[0].Kind)
 }
+
+// september puts the sign of a newer build in front of each request.
+func (h *home) september(turn string, messages int64) {
+	h.event(func(ms int64) string { return base(evTurnStarted, ms, fmt.Sprintf(`"turnId":%q`, turn)) })
+	h.request(turn, messages, 0)
+}
+
+// TestSeptemberRunBorder: newer builds keep the conversation over a run border
+// or load it anew; messageCount tells which.
+func TestSeptemberRunBorder(t *testing.T) {
+	parallel := []string{"tool_call", "tool_call", "tool_result", "tool_result"}
+	serial := []string{"tool_call", "tool_result", "tool_call", "tool_result"}
+	// Context, prompt, one message of two calls, prompt: 4; loaded anew the calls
+	// are two messages: 5.
+	for messages, want := range map[int64][]string{4: parallel, 5: serial} {
+		h := newHome(t)
+		h.user("u1", "Go.")
+		h.september("turn-0", 2)
+		h.answer("turn-0", "a", 10, "one", "two")
+		h.user("u2", "More.")
+		h.september("turn-0", messages)
+		s := h.read()
+		var kinds []string
+		for _, sp := range payload(s, s.Requests[1]) {
+			kinds = append(kinds, string(s.Items[sp.Item].Kind))
+		}
+		assert.Equal(t, append(append([]string{"user_text"}, want...), "user_text"), kinds)
+		assert.Empty(t, s.Problems)
+	}
+}
+
+// TestBackgroundFile: reading the file a background command writes to is a look
+// at that task.
+func TestBackgroundFile(t *testing.T) {
+	call := func(id, tool, args, out string) []string {
+		return []string{
+			base(evCall, 3, fmt.Sprintf(`"turnId":"turn-0","tool":%q,"args":%s,"callId":%q`, tool, args, id)),
+			base(evOutput, 4, fmt.Sprintf(`"turnId":"turn-0","tool":%q,"output":%q,"failed":false,"callId":%q`, tool, out, id)),
+		}
+	}
+	lines := []string{request(1, "turn-0", 2, 9), response(2, "turn-0", `["bash","read","bash","killbash","bash"]`, 5)}
+	lines = append(lines, call("1", "bash", `{"command":"make > /tmp/out.log 2>&1","run_in_background":true}`, "Started in the background as bash_1.")...)
+	lines = append(lines, call("2", "read", `{"filePath":"/tmp/out.log"}`, "x")...)
+	lines = append(lines, call("3", "bash", `{"command":"sleep 5"}`, "(no output)")...)
+	lines = append(lines, call("4", "killbash", `{"bash_id":"bash_1"}`, "killed")...)
+	lines = append(lines, call("5", "bash", `{"command":"tail /tmp/out.log"}`, "x")...)
+	var got []string
+	for _, c := range readLines(t, lines...).Calls {
+		got = append(got, fmt.Sprintf("%s %s %s", c.Tool, c.Task, c.Poll))
+	}
+	assert.Equal(t, []string{"bash bash_1 ", "read bash_1 unknown", "bash bash_1 unknown", "killbash bash_1 ", "bash  "}, got)
+}
+
+// TestScriptedCalls: a call made by a script is no part of the conversation.
+func TestScriptedCalls(t *testing.T) {
+	s := readLines(t, request(1, "turn-0", 2, 9), response(2, "turn-0", `["codemode"]`, 5),
+		base(evCall, 3, `"turnId":"turn-0","tool":"codemode","args":{"code":"x"},"callId":"c1"`),
+		base(evCall, 4, `"turnId":"turn-0","tool":"grep","args":{"pattern":"y"},"callId":"c2","parentCallId":"c1"`),
+		base(evOutput, 5, `"turnId":"turn-0","tool":"grep","output":"z","failed":false,"callId":"c2"`),
+		base(evOutput, 6, `"turnId":"turn-0","tool":"codemode","output":"done","failed":false,"callId":"c1"`),
+		request(7, "turn-1", 3, 20))
+	require.Len(t, s.Calls, 2)
+	assert.Equal(t, "c1", s.Calls[1].Parent)
+	assert.Equal(t, []string{`tool_call {"code":"x"}`, "tool_result done"}, sentParts(s, 1))
+	assert.Empty(t, s.Problems)
+}
+
+// TestKilledCall: after a restart the call that never ended is gone, its text stays.
+func TestKilledCall(t *testing.T) {
+	h := newHome(t)
+	h.user("u1", "Go.")
+	h.request("turn-0", 2, 103)
+	h.event(func(ms int64) string {
+		return strings.Replace(response(ms, "turn-0", `["bash"]`, 7), `"textChars":0`, `"textChars":5`, 1)
+	})
+	h.store("a1", "assistant", textPart("Wait."), `,"usage":{"inputTokens":7,"outputTokens":1}`)
+	h.event(func(ms int64) string {
+		return base(evCall, ms, `"turnId":"turn-0","tool":"bash","args":{"command":"sleep 99"}`)
+	})
+	h.user("u2", "And now?")
+	h.request("turn-0", 4, 116)
+	s := h.read()
+	assert.Equal(t, []string{"user_text Go.", "assistant_text Wait.", "user_text And now?"}, sentParts(s, 1))
+	require.Len(t, s.Calls, 1)
+	assert.True(t, s.Calls[0].Ran && s.Calls[0].Failed == nil && s.Calls[0].ResultItem == -1)
+	assert.Empty(t, s.Problems)
+}
+
+// TestNavigate: the conversation goes back to an earlier message.
+func TestNavigate(t *testing.T) {
+	h := newHome(t)
+	h.user("u1", "Go.")
+	h.september("turn-0", 2)
+	h.answer("turn-0", "a", 10, "one")
+	h.september("turn-1", 3)
+	h.event(func(ms int64) string { return response(ms, "turn-1", "[]", 12) })
+	h.event(func(ms int64) string { return base(evNavigate, ms, `"to":"u1","abandoned":1,"summarized":false`) })
+	h.user("u2", "Otherwise.")
+	h.september("turn-0", 3)
+	s := h.read()
+	assert.Equal(t, []string{"user_text Go.", "user_text Otherwise."}, sentParts(s, 2))
+	assert.Empty(t, s.Problems)
+}
+
+// TestManualCompaction: older builds wrote no event for one asked for by hand;
+// the new summary between two runs tells.
+func TestManualCompaction(t *testing.T) {
+	h := newHome(t)
+	for i, prompt := range []string{"One.", "Two."} {
+		turns := int64(2 * i)
+		h.user(fmt.Sprintf("u%d", i), prompt)
+		h.request("turn-0", 2+turns, 100)
+		h.event(func(ms int64) string { return response(ms, "turn-0", "[]", 12) })
+	}
+	h.stored = nil
+	h.user("u2", "Three.")
+	memoryFile := filepath.Join(h.root, "memory", "s", "memory.json")
+	require.NoError(t, os.MkdirAll(filepath.Dir(memoryFile), 0o700))
+	require.NoError(t, os.WriteFile(memoryFile, []byte(fmt.Sprintf(`{"summaries":[{"createdAt":%d,"content":"Did it."}]}`, h.ms+1)), 0o600))
+	h.request("turn-0", 3, 100)
+	s := h.read()
+	require.Len(t, s.OtherBilled, 1)
+	assert.Equal(t, "compaction", s.OtherBilled[0].Kind)
+	assert.Equal(t, []string{"summary Compacted session summary:\nDid it.", "user_text Three."}, sentParts(s, 2))
+}

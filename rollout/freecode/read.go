@@ -59,8 +59,9 @@ type reader struct {
 	records   int
 	known     int // events of a known type
 	last      int64
-	started   bool // turn.started came since the last response
-	september bool // the build is of September 2026 or later
+	now       int64  // time of the current event
+	started   string // turn announced ahead of its request
+	september bool   // the build is of September 2026 or later
 
 	run      int
 	turn     *turn         // the latest response's
@@ -129,6 +130,7 @@ func (r *reader) record(raw []byte, line int) {
 	if r.b.Session.ID == "" {
 		r.b.Session.ID = e.AggregateID
 	}
+	r.now = e.Timestamp
 	r.clock(e.Timestamp)
 	if e.sinceSeptember() {
 		r.september = true
@@ -202,16 +204,13 @@ func (r *reader) handle(e *event) bool {
 	return true
 }
 
+// turnStarted tells the builds apart: older ones write it right behind the
+// response of its own turn, newer ones ahead of the request.
 func (r *reader) turnStarted(e *event) {
-	if len(r.b.Session.Requests) == 0 || len(r.open) == 0 && !r.justAnswered(e.TurnID) {
-		r.september = true
+	behind := r.turn != nil && r.turn.turnID == e.TurnID && !r.turn.settled
+	if !behind {
+		r.started = e.TurnID
 	}
-}
-
-// justAnswered tells the older place of turn.started: right behind the response
-// of its own turn, before any of its calls.
-func (r *reader) justAnswered(turnID string) bool {
-	return r.turn != nil && r.turn.turnID == turnID && !r.turn.settled
 }
 
 // otherBilled notes a billed call whose payload is not logged.
@@ -305,6 +304,7 @@ func (r *reader) fold(kind string, line int, detail string, key ...string) {
 
 // finish closes what is open and fills in the session's own facts.
 func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
+	r.now = math.MaxInt64
 	r.settle(true)
 	r.closeRequests()
 	s := r.b.Session

@@ -1,7 +1,6 @@
 package freecode
 
 import (
-	"math"
 	"slices"
 
 	"github.com/fclog/fclog/rollout"
@@ -9,6 +8,9 @@ import (
 
 // request records a model call with the conversation as it stands.
 func (r *reader) request(e *event) {
+	if r.started != "" && r.started == e.TurnID {
+		r.september, r.conv.countArgs = true, true
+	}
 	fresh, attempt := r.place(e)
 	r.settle(fresh)
 	if fresh {
@@ -66,14 +68,9 @@ func (r *reader) border(e *event) {
 		r.conv.reload(true)
 		return
 	}
-	// Newer builds may keep the loaded conversation; messageCount tells, less the
-	// messages that arrive with the run.
-	if e.MessageCount == nil {
-		return
-	}
-	arriving := *e.MessageCount - 1
-	live, loaded := arriving-r.conv.count, arriving-r.conv.reloadedCount()
-	if live != loaded && loaded > 0 && (loaded < live || live <= 0) {
+	// Newer builds may keep the loaded conversation; messageCount tells.
+	arriving := max(1, r.join.waiting(e.Timestamp))
+	if e.MessageCount != nil && *e.MessageCount-1 == r.conv.reloadedCount()+arriving && r.conv.count != r.conv.reloadedCount() {
 		r.conv.reload(false)
 	}
 }
@@ -235,7 +232,7 @@ func (r *reader) failed(e *event) {
 // response ends a request and opens the turn of what it brought.
 func (r *reader) response(e *event) {
 	r.settle(false)
-	t := &turn{request: -1, turnID: e.TurnID, textChars: max(0, e.TextChars)}
+	t := &turn{request: -1, turnID: e.TurnID, time: e.Timestamp, textChars: max(0, e.TextChars)}
 	for _, name := range e.ToolCalls {
 		t.slots = append(t.slots, &slot{tool: name, call: -1})
 	}
@@ -265,7 +262,7 @@ func (r *reader) answer(req *rollout.Request, e *event) {
 	}
 }
 
-// joinTurn looks the response's texts up in the store, else in memory.json.
+// joinTurn looks the response's lines up in the store.
 func (r *reader) joinTurn(e *event, t *turn) {
 	skipped, found := r.join.response(e, t)
 	for _, m := range skipped {
@@ -279,10 +276,6 @@ func (r *reader) joinTurn(e *event, t *turn) {
 		return
 	}
 	r.lostTurns++
-	if t.textChars == 0 {
-		return
-	}
-	t.text, t.hasText = r.join.remembered("assistant", e.Timestamp, math.MaxInt64, t.textChars)
 }
 
 // compacted is a compaction inside a run.

@@ -12,6 +12,7 @@ import (
 type turn struct {
 	request   int // index of the request; -1 in logs without requests
 	turnID    string
+	time      int64 // of the response
 	textChars int64
 	text      string // assistant text, where a file holds it
 	hasText   bool
@@ -101,6 +102,9 @@ func (r *reader) addText(t *turn) {
 	}
 	p := &piece{kind: textPiece, message: t.message, turn: t, id: t.textID, chars: t.textChars}
 	if !t.hasText {
+		t.text, t.hasText = r.join.remembered("assistant", t.time, r.now, t.textChars)
+	}
+	if !t.hasText {
 		r.lostTexts++
 		r.conv.add(p, -1)
 		return
@@ -173,6 +177,7 @@ func (r *reader) addResult(t *turn, s *slot) {
 	text, origin, known := r.resultText(s)
 	r.outcome(call, s, text, known)
 	if s.parent != "" || (!known && !s.denied) {
+		s.display = ""
 		return
 	}
 	p := &piece{kind: resultPiece, message: t.message, turn: t, slot: s, id: s.id, part: s.part, chars: unknownChars}
