@@ -20,7 +20,9 @@ func TestCacheBreakCauses(t *testing.T) {
 		want      string // "" no break
 	}{
 		{"all but one block read", 10_000 - 256, nil, ""},
-		{"one token more lost", 10_000 - 257, nil, "unknown"},
+		{"one token more lost in a new run", 10_000 - 257, func(b *builder) { b.requests[1].Run = 2 }, "run-border"},
+		{"ten blocks lost for no reason in sight", 10_000 - 1280, nil, ""},
+		{"one token more lost for no reason in sight", 10_000 - 1281, nil, "unknown"},
 		{"half lost for no reason in sight", 5_000, nil, "unknown"},
 		{"into the unlogged part, nothing known to change there", 1_900, nil, "unknown"},
 		{"into the unlogged part, where reminders stand", 1_900, func(b *builder) { b.sessions[0].Missing = []string{"reminders"} }, "block-before-conversation"},

@@ -5,7 +5,8 @@
 -- lifetime (more than 5 minutes since the previous request, or an hour where the session writes the 1 h cache),
 -- run-border (first request of a run), block-before-conversation (logged content in front of the conversation
 -- changed, or the log lacks such blocks and the cache read falls into the unlogged part in front), content-changed
--- (a part of the conversation was pruned, cleared or rewritten), unknown.
+-- (a part of the conversation was pruned, cleared or rewritten), unknown. Losses up to 256 tokens, and up to 1,280 where
+-- no cause is in sight, are the rounding of the provider's cache and left out.
 --
 -- Columns:
 --   session_id            the agent's own ID

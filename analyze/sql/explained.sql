@@ -47,9 +47,11 @@ SELECT session_id, model, encoding, public_encoding, factor, factor_low, factor_
        pairs, explained, left_out,
        CASE WHEN explained IS NULL OR explained >= 0.8 THEN NULL
             WHEN method LIKE 'default%' THEN 'too few requests to fit the tokenizer'
+            WHEN len(list_filter(missing, lambda m: m ILIKE '%reminder%' OR m ILIKE '%todo%' OR m ILIKE '%to-do%')) > 0
+              THEN 'reminders that the log does not hold come and go'
             WHEN pairs < 8 THEN 'too few requests to tell'
             WHEN non_final > pairs THEN 'most outputs in the log are not final'
-            WHEN len(missing) > 0 THEN 'changing content that the log does not hold (' || list_aggregate(missing, 'string_agg', ', ') || ')'
+            WHEN len(missing) > 0 THEN 'the log does not hold: ' || list_aggregate(missing, 'string_agg', ', ')
             ELSE 'unknown'
        END AS cause
 FROM scored

@@ -25,7 +25,7 @@ candidates AS (
   SELECT t.part, t.session_id, t.call,
          list_filter(
            list_distinct(regexp_extract_all(regexp_replace(t.args, '"[A-Za-z_]+"\s*:', ' ', 'g'), '[A-Za-z0-9_./-]{6,}')),
-           w -> NOT contains(t.prev_args, w)) AS words,
+           lambda w: NOT contains(t.prev_args, w)) AS words,
          t.prev_result_item
   FROM turns t
   WHERE t.call IS NOT NULL AND t.prev_call IS NOT NULL AND t.run = t.prev_run
@@ -35,7 +35,7 @@ links AS (
   FROM candidates k
   LEFT JOIN items i ON i.part = k.part AND i.session_id = k.session_id AND i.item = k.prev_result_item
   LEFT JOIN texts x ON x.text_hash = i.text_hash
-  WHERE NOT coalesce(len(list_filter(k.words, w -> contains(x."text", w))) > 0, false)
+  WHERE NOT coalesce(len(list_filter(k.words, lambda w: contains(x."text", w))) > 0, false)
 ),
 grouped AS (
   SELECT t.*, l.call IS NOT NULL AS linked,
