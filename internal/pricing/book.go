@@ -43,7 +43,7 @@ type Price struct {
 	Rates       `json:",inline"`
 	LongContext *LongContext `json:"long_context"` // nil: one price for every size
 	Source      string       `json:"source"`       // page, or path of the override file
-	Date        string       `json:"date"`         // YYYY-MM-DD when the source said so; "" unknown
+	Date        string       `json:"date"`         // YYYY-MM-DD, newest day known to have this price; "" unknown
 }
 
 // Book finds the price of a model.
