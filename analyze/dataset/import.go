@@ -113,9 +113,9 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 	}); err != nil {
 		return err
 	}
-	fresh := im.fresh(jobs)
-	if len(fresh) == 0 {
-		return nil
+	fresh, err := im.fresh(jobs)
+	if err != nil || len(fresh) == 0 {
+		return err
 	}
 	if im.tokens = im.options.Tokens; im.tokens == nil {
 		im.tokens = tokens.New()
@@ -144,7 +144,7 @@ func (im *importer) changed(inputs []Input) ([]*job, error) {
 }
 
 // fresh leaves out files whose content is in the dataset or comes twice.
-func (im *importer) fresh(jobs []*job) []*job {
+func (im *importer) fresh(jobs []*job) ([]*job, error) {
 	var out []*job
 	taken := map[string]bool{}
 	for _, j := range jobs {
@@ -153,7 +153,11 @@ func (im *importer) fresh(jobs []*job) []*job {
 		case j.err != nil:
 			im.fail(j.Path, j.err)
 		case there:
-			im.remember(j, at)
+			// An import that was killed may have left the older part in place.
+			if _, _, err := im.store.supersede(im.index, at); err != nil {
+				return nil, &WriteError{err}
+			}
+			im.remember(j, at.place)
 			im.finish(func(s *Summary) { s.Unchanged++ })
 		case taken[j.part]:
 			im.finish(func(s *Summary) { s.Unchanged++ })
@@ -162,7 +166,7 @@ func (im *importer) fresh(jobs []*job) []*job {
 			out = append(out, j)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // file imports one file. Its error is a WriteError, which ends the import;
@@ -176,15 +180,15 @@ func (im *importer) file(ctx context.Context, j *job) error {
 		im.fail(j.Path, err)
 		return nil
 	}
-	p := place{source: rows.Sessions[0].Source, month: monthOf(rows), stem: j.part}
-	if err := im.store.commit(p, nonEmpty(rows.tables())); err != nil {
+	now := placed(j.part, rows)
+	if err := im.store.commit(now.place, nonEmpty(rows.tables())); err != nil {
 		return &WriteError{err}
 	}
-	removed, kept, err := im.store.supersede(im.index, j.part, rows)
+	removed, kept, err := im.store.supersede(im.index, now)
 	if err != nil {
 		return &WriteError{err}
 	}
-	im.remember(j, p)
+	im.remember(j, now.place)
 	im.finish(func(s *Summary) { s.add(rows, removed, kept) })
 	return nil
 }

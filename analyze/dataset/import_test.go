@@ -182,6 +182,47 @@ func TestGrownFileReplacesItsPart(t *testing.T) {
 	assert.Equal(t, tree(t, fresh), tree(t, dir), "as if it had been imported once")
 }
 
+// An import that is killed after it committed a part has not yet removed the
+// older one.
+func TestOlderPartLeftByAKilledImport(t *testing.T) {
+	logs, dir, fresh := t.TempDir(), t.TempDir(), t.TempDir()
+	importInto(t, dir, logFile(t, logs, "a", "log A 1\none\n"))
+	old := tree(t, dir)
+	grown := logFile(t, logs, "a", "log A 1\none\ntwo\n")
+	importInto(t, dir, grown)
+	for name, content := range old {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "_state")))
+	importInto(t, fresh, grown)
+	assert.Equal(t, Summary{Unchanged: 1}, importInto(t, dir, grown))
+	assert.Equal(t, tree(t, fresh), tree(t, dir))
+}
+
+func TestBrokenCacheIsNoCache(t *testing.T) {
+	logs, dir := t.TempDir(), t.TempDir()
+	a := logFile(t, logs, "a", "log A 1\none\n")
+	importInto(t, dir, a)
+	before := tree(t, dir)
+	for _, broken := range []string{"", "{", `{"importer":"1"}`, `{"importer":"0","files":{}}`, "null"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "_state", "files.json"), []byte(broken), 0o600))
+		assert.Equal(t, Summary{Unchanged: 1}, importInto(t, dir, a), broken)
+		assert.Equal(t, before, tree(t, dir))
+	}
+}
+
+func TestLeftoversOfKilledImportsGo(t *testing.T) {
+	dir := t.TempDir()
+	importInto(t, dir)
+	old, young := filepath.Join(dir, "_tmp", "1-old"), filepath.Join(dir, "_tmp", "2-young")
+	require.NoError(t, os.MkdirAll(old, 0o700))
+	require.NoError(t, os.MkdirAll(young, 0o700))
+	require.NoError(t, os.Chtimes(old, time.Now(), time.Now().Add(-48*time.Hour)))
+	importInto(t, dir)
+	assert.NoDirExists(t, old)
+	assert.DirExists(t, young, "may belong to an import that runs now")
+}
+
 func TestChangedDependencyReplaces(t *testing.T) {
 	logs, dir := t.TempDir(), t.TempDir()
 	a := logFile(t, logs, "a", "log A 1\none\n")

@@ -54,24 +54,24 @@ func (ix *index) add(file string, p place) error {
 	})
 }
 
-// find returns where a part stands, if it is committed.
-func (ix *index) find(part string) (place, bool) {
+// find returns a committed part.
+func (ix *index) find(part string) (committed, bool) {
 	i, ok := ix.at[part]
 	if !ok {
-		return place{}, false
+		return committed{}, false
 	}
-	return ix.parts[i].place, true
+	return ix.parts[i], true
 }
 
 // olderOf lists the other parts that were imported from the same file. Without
 // texts a dataset keeps only base names, so there the sessions must match too.
-func (ix *index) olderOf(part, file string, sessions []string, text bool) []committed {
+func (ix *index) olderOf(now committed, text bool) []committed {
 	var out []committed
 	for _, c := range ix.parts {
-		if c.part == part || c.file != file {
+		if c.part == now.part || c.file != now.file {
 			continue
 		}
-		if text || slices.ContainsFunc(c.sessions, func(id string) bool { return slices.Contains(sessions, id) }) {
+		if text || slices.ContainsFunc(c.sessions, func(id string) bool { return slices.Contains(now.sessions, id) }) {
 			out = append(out, c)
 		}
 	}

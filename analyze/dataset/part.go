@@ -95,6 +95,16 @@ type place struct {
 	stem   string // file name without ".parquet": the part, or merged-…
 }
 
+// placed says where the rows of a new part belong.
+func placed(part string, rows *Rows) committed {
+	first := rows.Sessions[0]
+	c := committed{part: part, place: place{source: first.Source, month: monthOf(rows), stem: part}, file: first.File}
+	for _, s := range rows.Sessions {
+		c.sessions = append(c.sessions, s.SessionID)
+	}
+	return c
+}
+
 func (s *store) path(table string, p place) string {
 	return filepath.Join(s.dir, table, "source="+p.source, "month="+p.month, p.stem+".parquet")
 }
@@ -154,7 +164,5 @@ func WritePart(dir string, rows *Rows) error {
 	if err != nil {
 		return err
 	}
-	first := rows.Sessions[0]
-	p := place{source: first.Source, month: monthOf(rows), stem: first.Part}
-	return s.commit(p, nonEmpty(rows.tables()))
+	return s.commit(placed(rows.Sessions[0].Part, rows).place, nonEmpty(rows.tables()))
 }

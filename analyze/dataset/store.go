@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 )
 
 // SchemaVersion is the version of the tables. Columns are added, never renamed.
@@ -82,7 +83,26 @@ func openStore(dir string, text bool, create creator) (*store, error) {
 	case !m.Text && text:
 		return nil, fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", dir)
 	}
+	s.dropLeftovers()
 	return s, s.emptyTables()
+}
+
+// leftoverAge is how long an import may take before its files aside are taken
+// for those of a killed one.
+const leftoverAge = 24 * time.Hour
+
+// dropLeftovers removes what killed imports left aside. Failing to is no harm.
+func (s *store) dropLeftovers() {
+	root := filepath.Join(s.dir, tmpFolder)
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			os.RemoveAll(filepath.Join(root, e.Name()))
+		}
+	}
 }
 
 // init makes a new dataset. The marker comes first: a folder that holds files

@@ -1,29 +1,34 @@
 package dataset
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/fclog/fclog/rollout"
 )
 
-// supersede removes the older parts of a file whose new part was committed, and
-// counts those removed and kept.
+// supersede removes the older parts of a part's file and counts those removed and
+// kept. The part itself is committed.
 //
 // An agent may delete text from its own files (a compaction rewrites them). An
 // older part that holds logged text the new one lacks is therefore kept: views
 // count each session once, from the part with most requests, but every text stays
 // reachable by its hash, and the problems view names the session.
-func (s *store) supersede(ix *index, part string, rows *Rows) (removed, kept int, err error) {
-	var ids []string
-	for _, r := range rows.Sessions {
-		ids = append(ids, r.SessionID)
+func (s *store) supersede(ix *index, now committed) (removed, kept int, err error) {
+	older := ix.olderOf(now, s.text)
+	if len(older) == 0 {
+		return 0, 0, nil
 	}
-	logged := loggedTexts(rows.Items)
-	for _, old := range ix.olderOf(part, rows.Sessions[0].File, ids, s.text) {
-		lost, err := s.losesText(old, logged)
-		if err != nil {
+	logged := map[string]bool{}
+	if err := s.loggedTexts(now, func(hash string) { logged[hash] = true }); err != nil {
+		return 0, 0, err
+	}
+	for _, old := range older {
+		lost := false
+		if err := s.loggedTexts(old, func(hash string) { lost = lost || !logged[hash] }); err != nil {
 			return removed, kept, err
 		}
 		if lost {
@@ -38,33 +43,21 @@ func (s *store) supersede(ix *index, part string, rows *Rows) (removed, kept int
 	return removed, kept, nil
 }
 
-func loggedTexts(items []Item) map[string]bool {
-	out := map[string]bool{}
-	for _, it := range items {
-		if it.Origin == string(rollout.Logged) {
-			out[it.TextHash] = true
-		}
+// loggedTexts calls f with the hash of every text of a part that stood in its log
+// as it was sent.
+func (s *store) loggedTexts(c committed, f func(hash string)) error {
+	path := s.path("items", c.place)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return out
-}
-
-// losesText reports whether an older part holds a logged text that is not among
-// the new ones.
-func (s *store) losesText(old committed, logged map[string]bool) (bool, error) {
-	path := s.path("items", old.place)
-	if _, err := os.Stat(path); err != nil {
-		return false, nil
-	}
-	lost := false
-	err := scanFile(path, func(rows []Item) error {
+	return scanFile(path, func(rows []Item) error {
 		for _, it := range rows {
-			if it.Part == old.part && it.Origin == string(rollout.Logged) && !logged[it.TextHash] {
-				lost = true
+			if it.Part == c.part && it.Origin == string(rollout.Logged) {
+				f(it.TextHash)
 			}
 		}
 		return nil
 	})
-	return lost, err
 }
 
 // remove takes a part out of the dataset. Of merged files only the sessions file
