@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
@@ -331,5 +332,43 @@ func FuzzRead(f *testing.F) {
 		for _, s := range sessions {
 			require.NoError(t, rollout.Check(s))
 		}
+	})
+}
+
+// TestDamagedStore: whatever stands beside the log, requests, usage and the calls
+// that ran are those of the log.
+func TestDamagedStore(t *testing.T) {
+	events, err := os.ReadFile(sepFile)
+	require.NoError(t, err)
+	want := sum(readOne(t, sepFile))
+	files := map[string][]byte{}
+	for _, path := range Depends(sepFile) {
+		files[filepath.Base(path)], err = os.ReadFile(path)
+		require.NoError(t, err)
+	}
+	root := t.TempDir()
+	log := filepath.Join(root, "rollout", "sessions", "sep-1", "events.jsonl")
+	places := map[string]string{
+		"messages.jsonl": filepath.Join(root, "sessions", "p", "sep-1"),
+		"meta.json":      filepath.Join(root, "sessions", "p", "sep-1"),
+		"memory.json":    filepath.Join(root, "memory", "sep-1"),
+	}
+	for _, dir := range append([]string{filepath.Dir(log)}, places["messages.jsonl"], places["memory.json"]) {
+		require.NoError(t, os.MkdirAll(dir, 0o700))
+	}
+	require.NoError(t, os.WriteFile(log, events, 0o600))
+	rapid.Check(t, func(rt *rapid.T) {
+		for name, raw := range files {
+			damaged := bytes.Clone(raw)
+			for range rapid.IntRange(0, 4).Draw(rt, "faults") {
+				from := rapid.IntRange(0, len(damaged)).Draw(rt, "from")
+				to := min(len(damaged), from+rapid.IntRange(0, 400).Draw(rt, "length"))
+				damaged = append(append(bytes.Clone(damaged[:from]), rapid.SliceOfN(rapid.Byte(), 0, 3).Draw(rt, "put")...), damaged[to:]...)
+			}
+			require.NoError(rt, os.WriteFile(filepath.Join(places[name], name), damaged, 0o600))
+		}
+		sessions, err := Read(context.Background(), log)
+		require.NoError(rt, err)
+		require.Equal(rt, want, sum(sessions[0]))
 	})
 }
