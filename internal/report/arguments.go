@@ -16,6 +16,12 @@ const maxArguments = 64 << 10
 // first and without its key.
 var mainArguments = []string{"command", "cmd", "file_path", "filePath", "path", "pattern", "query", "url"}
 
+// sideArguments say how a call ran, not what it did; they are left out.
+var sideArguments = []string{
+	"workdir", "cwd", "timeout", "timeout_ms", "yield_time_ms", "max_output_tokens", "description", "login", "shell", "tty",
+	"justification", "with_escalated_permissions", "sandbox_permissions",
+}
+
 // arguments makes a call's arguments short and readable: the main one, then the
 // others as key=value. What is no JSON object stays as it is.
 func arguments(args string) string {
@@ -42,6 +48,9 @@ func arguments(args string) string {
 		if rank := slices.Index(mainArguments, name); rank >= 0 && rank < best {
 			best = rank
 			main = append([]string{shown}, main...)
+			continue
+		}
+		if slices.Contains(sideArguments, name) {
 			continue
 		}
 		others = append(others, fmt.Sprintf("%s=%s", name, shown))

@@ -24,12 +24,24 @@ func topItems(a *analyze.Audit, o Options) *section {
 			break
 		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{
-			kind(x.Kind, x.Tool), logged(deref(x.What)), plain(requestRange(x.FirstRequest, x.LastRequest)),
+			itemKind(x), logged(deref(x.What)), plain(requestRange(x.FirstRequest, x.LastRequest)),
 			number(x.Tokens), number(x.CarriedTokens), share(x.Share),
 		}})
 	}
 	s.after = []string{"Tokens and carried are counted; requests are the first and the last that carried the item."}
 	return s
+}
+
+// itemKind is shorter than kind: beside a path or command the tool says enough.
+func itemKind(x analyze.TopItem) cell {
+	c := kind(x.Kind, x.Tool)
+	switch {
+	case c.log && x.Kind == "tool_result":
+		c.after = ""
+	case c.log && x.Kind == "tool_call":
+		c.after = " args"
+	}
+	return c
 }
 
 // standing tells calls that are made again by nature: polls and to-do lists.
