@@ -4,8 +4,9 @@ package tokens
 // a heap finds the next pair. Measured: the two cross at about 200 bytes.
 const shortPiece = 200
 
-// keepBuffers is the longest piece whose merge buffers are kept for the next.
-const keepBuffers = 1 << 16
+// longPiece is the longest piece that the heap merges; it needs 28 bytes of memory
+// for each byte of the piece.
+const longPiece = 1 << 16
 
 // merge counts the tokens of a piece that is no token itself: byte pair encoding
 // joins the neighbours whose joint bytes have the lowest rank, leftmost first,
@@ -14,11 +15,10 @@ func (c *counter) merge(s *scratch, piece string) int {
 	if len(piece) <= shortPiece {
 		return c.mergeShort(s, piece)
 	}
-	n := s.merger.merge(c.vocab, piece)
-	if len(piece) > keepBuffers {
-		s.merger = merger{}
+	if len(piece) <= longPiece {
+		return s.merger.merge(c.vocab, piece)
 	}
-	return n
+	return c.table().count(piece)
 }
 
 // part is a token under construction: where it starts, and the rank of its bytes

@@ -4,7 +4,7 @@
 // The counts are those of tiktoken's encode_ordinary: text that looks like a
 // special token is plain text. tiktoken-go is the reference in the tests; its
 // regular expressions and its merge are quadratic in one long run of a character
-// class, so the splitter (split.go) and the merge (merge.go) here are our own.
+// class, so the splitter (split.go) and the merges (merge.go, backtrack.go) here are our own.
 package tokens
 
 import (
@@ -83,12 +83,12 @@ type counter struct {
 	vocab   *vocabulary
 	classes *classTable
 	split   func(*classTable, string) int
-	scratch sync.Pool // *scratch
+	table   func() *mergeTable // for long pieces, made at the first one
+	scratch sync.Pool          // *scratch
 }
 
-// scratch is what one count works with: buffers of the merge and the counts of
-// short pieces seen before. Its size is bounded but for the merge buffers, which
-// are dropped after a long piece.
+// scratch is what one count works with: buffers of the merges and the counts of
+// short pieces seen before. Its size is bounded.
 type scratch struct {
 	parts  []part
 	merger merger
@@ -109,6 +109,7 @@ type cacheSlot struct {
 
 func newCounter(encoding string, classes *classTable, split func(*classTable, string) int) *counter {
 	c := &counter{vocab: loadVocabulary(encoding), classes: classes, split: split}
+	c.table = sync.OnceValue(func() *mergeTable { return newMergeTable(c.vocab) })
 	c.scratch.New = func() any { return new(scratch) }
 	return c
 }

@@ -185,6 +185,33 @@ func TestHeapMergeEqualsReference(t *testing.T) {
 	}
 }
 
+// Encoding from left to right equals the heap merge, which equals the reference.
+func TestBacktrackingEqualsHeapMerge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, encoding := range []string{O200K, CL100K} {
+		vocab := loadVocabulary(encoding)
+		table := newMergeTable(vocab)
+		require.LessOrEqual(t, vocab.longest, 129, "sizeSet holds no larger tokens")
+		compare := func(piece string) {
+			assert.Equal(t, new(merger).merge(vocab, piece), table.count(piece), "%s: %d bytes of %.40q", encoding, len(piece), piece)
+		}
+		for i := range 4000 {
+			compare(randomPiece(rng, []string{"ab", "a ", "etaoinshrdlu", "=-*", "éèa中", "aA", "abcdefghijklmnopqrstuvwxyz"}[i%7], 1+rng.IntN(60)))
+		}
+		for _, unit := range hard {
+			compare(strings.Repeat(unit, 30000/len(unit)))
+		}
+		for _, letters := range []string{"abcdefghijklmnopqrstuvwxyz", "ab", "\n ", "éèa", "=-"} {
+			compare(randomPiece(rng, letters, 200000))
+		}
+		bytes := make([]byte, 100000)
+		for i := range bytes {
+			bytes[i] = byte(rng.IntN(256))
+		}
+		compare(string(bytes))
+	}
+}
+
 func randomPiece(rng *rand.Rand, letters string, size int) string {
 	runes := []rune(letters)
 	var b strings.Builder

@@ -118,3 +118,13 @@ func (v *vocabulary) rank(token string) int32 {
 	r, _ := v.find(token, xxh3.HashString(token))
 	return r
 }
+
+// token returns the bytes of a token.
+func (v *vocabulary) token(rank int32) string {
+	return string(v.text[v.offset[rank]:v.offset[rank+1]])
+}
+
+// size returns the bytes of a token.
+func (v *vocabulary) size(rank int32) int {
+	return int(v.offset[rank+1] - v.offset[rank])
+}
