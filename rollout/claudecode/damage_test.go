@@ -70,6 +70,38 @@ func TestBoundaryPointsForward(t *testing.T) {
 	assert.Nil(t, sessions[0].OtherBilled[0].Usage.Input, "preTokens is not logged")
 }
 
+// Two parallel calls; the result of the first hangs beside the path. It goes out
+// with the next request, but the totals show whether a resume kept it.
+func TestResumeLosesWhatHangsBesideThePath(t *testing.T) {
+	big := strings.Repeat("x", 3000)
+	lines := func(total string) []string {
+		return []string{
+			user1,
+			`{"type":"assistant","uuid":"b1","parentUuid":"u1","sessionId":"s","message":{"id":"m0","model":"claude-x","content":[{"type":"tool_use","id":"A","name":"Read","input":{}}],"usage":{"input_tokens":100,"output_tokens":20}}}`,
+			`{"type":"assistant","uuid":"b2","parentUuid":"b1","sessionId":"s","message":{"id":"m0","model":"claude-x","content":[{"type":"tool_use","id":"B","name":"Read","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":100,"output_tokens":20}}}`,
+			`{"type":"user","uuid":"q1","parentUuid":"b1","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"A","content":"` + big + `"}]}}`,
+			`{"type":"user","uuid":"q2","parentUuid":"b2","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"B","content":"small"}]}}`,
+			`{"type":"assistant","uuid":"a1","parentUuid":"q2","sessionId":"s","message":{"id":"m1","model":"claude-x","content":[{"type":"text","text":"two"}],"stop_reason":"end_turn","usage":{"input_tokens":1150,"output_tokens":1}}}`,
+			user2,
+			strings.Replace(reply2, `:9`, ":"+total, 1),
+		}
+	}
+	kept := []string{"user_text: one", "tool_call: {}", "tool_call: {}", "tool_result: " + big, "tool_result: small", "assistant_text: two"}
+	for _, c := range []struct {
+		total   string
+		payload []string
+	}{
+		{"1160", append(slices.Clone(kept), "user_text: three")},
+		{"160", []string{"user_text: one", "tool_call: {}", "tool_result: small", "assistant_text: two", "user_text: three"}}, // 3,000 characters are 1,000 tokens
+	} {
+		sessions, err := readText(t, lines(c.total)...)
+		require.NoError(t, err)
+		require.Len(t, sessions[0].Requests, 3)
+		assert.Equal(t, kept, append(texts(sessions[0], 1), "assistant_text: two"))
+		assert.Equal(t, c.payload, texts(sessions[0], 2), c.total)
+	}
+}
+
 func TestReplacedResponse(t *testing.T) {
 	sessions, err := readText(t, user1, reply1, strings.NewReplacer(`"a2"`, `"a2"`, `"u2"`, `"u1"`).Replace(reply2))
 	require.NoError(t, err)

@@ -94,11 +94,13 @@ func (rb *rebuild) record(r *response) {
 	rb.restart(st, added, rooted)
 	rb.dropReplaced(st, r)
 	batch := rb.withResults(st, added, r.first.seq)
-	if st.chain.Count() > 0 && slices.ContainsFunc(batch, (*line).startsRun) {
-		rb.run++
-	}
-	rb.placeAll(st, batch)
 	usage := r.usage.convert()
+	begins := st.chain.Count() > 0 && slices.ContainsFunc(batch, (*line).startsRun)
+	rb.placeAll(st, batch)
+	if begins {
+		rb.run++
+		rb.detectResume(st, r, usage)
+	}
 	rb.detectClearing(st, r, usage)
 	r.request = st.chain.Request(rb.request(r, usage))
 	rb.answer(st, r)
