@@ -62,7 +62,7 @@ func TestCacheBreakCauses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := &builder{}
 			b.session(dataset.Session{SessionID: "a"})
-			b.request("a", usage(10_000, 0, 100, 8_000, 0))
+			b.request("a", usage(10_000, 128, 100, 8_000, 0))
 			b.request("a", usage(10_500, c.cacheRead, 100, 8_500, 0))
 			b.carry("a", "user_text", "", 8_000, 1, 2)
 			if c.change != nil {
@@ -91,6 +91,15 @@ func TestCacheBreaksSkipWhatIsUnknown(t *testing.T) {
 	unknown := usage(11_000, 0, 100, 0, 0)
 	unknown.CacheReadTokens = nil
 	b.request("a", unknown)
+	assert.Empty(t, ask(t, b.open(t), "cache-breaks", Params{}))
+}
+
+// A log that writes zeros where the provider does not report the cache.
+func TestNoCacheIsNoBreak(t *testing.T) {
+	b := &builder{}
+	b.session(dataset.Session{SessionID: "a"})
+	b.request("a", usage(10_000, 0, 100, 0, 0))
+	b.request("a", usage(10_500, 0, 100, 0, 0))
 	assert.Empty(t, ask(t, b.open(t), "cache-breaks", Params{}))
 }
 

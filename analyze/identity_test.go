@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"context"
+	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,9 +81,10 @@ func TestBaseRequestsWeighOnTheirBase(t *testing.T) {
 // Over any sessions with inherited, copied, failed and base requests: what spans
 // add up to is what the counting requests carried, in total and per request.
 func TestSpansAddUpToRequests(t *testing.T) {
+	fewerChecks(t, "30") // each opens a database
 	rapid.Check(t, func(rt *rapid.T) {
 		b := &builder{}
-		for _, id := range []string{"a", "b"} {
+		for _, id := range []string{"a", "b", "c"} {
 			generate(rt, b, id)
 		}
 		db := b.open(t)
@@ -106,6 +108,17 @@ func TestSpansAddUpToRequests(t *testing.T) {
 		}
 		assert.Equal(rt, requests, perRequest)
 	})
+}
+
+// fewerChecks lowers rapid's number of checks for one test, unless the command
+// line asks for another number.
+func fewerChecks(t *testing.T, n string) {
+	checks := flag.Lookup("rapid.checks")
+	if checks == nil || checks.Value.String() != checks.DefValue {
+		return
+	}
+	require.NoError(t, flag.Set("rapid.checks", n))
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
 }
 
 // generate adds a session of two chains whose counted tokens are added up the slow

@@ -4,6 +4,8 @@
 -- one partly filled block and the framing of the last message miss every time.
 -- Without a cause in sight a loss must exceed 1,280: some models of OpenAI serve
 -- up to about 1,024 tokens less than they could, again and again.
+-- Where a model never reads or writes the cache in a session, it does not report
+-- it, whatever zeros the log holds: lost_tokens is NULL.
 -- Positions below 3 << 40 stand before the conversation (tools, system prompt,
 -- project context), those from 4 << 40 on behind it.
 CREATE VIEW steps AS
@@ -11,7 +13,8 @@ WITH numbered AS (
   SELECT r.*,
          counts AND status = 'answered' AND input_tokens IS NOT NULL AS usable,
          count(*) FILTER (WHERE kind = 'compaction') OVER (PARTITION BY part, session_id ORDER BY request_index) AS compactions,
-         max(cache_write_1h_tokens) OVER (PARTITION BY part, session_id) AS written_1h
+         max(cache_write_1h_tokens) OVER (PARTITION BY part, session_id) AS written_1h,
+         bool_or(cache_read_tokens > 0 OR cache_write_tokens > 0) OVER (PARTITION BY part, session_id, model) AS caches
   FROM requests r
 ),
 answered AS (
@@ -97,7 +100,8 @@ judged AS (
          date_diff('second', a.prev_time, a."time") AS gap_s,
          CASE WHEN a.written_1h > 0 THEN 3600 ELSE 300 END AS lifetime_s,
          len(list_filter(x.missing, lambda m: m ILIKE '%reminder%' OR m ILIKE '%todo%' OR m ILIKE '%to-do%')) > 0 AS blocks_unlogged,
-         CASE WHEN a.prev_input_tokens - a.cache_read_tokens > 256 THEN a.prev_input_tokens - a.cache_read_tokens
+         CASE WHEN NOT coalesce(a.caches, false) THEN NULL
+              WHEN a.prev_input_tokens - a.cache_read_tokens > 256 THEN a.prev_input_tokens - a.cache_read_tokens
               WHEN a.prev_input_tokens - a.cache_read_tokens IS NOT NULL THEN 0
          END AS lost
   FROM answered a
