@@ -68,18 +68,13 @@ func markStrictRepeats(s *rollout.Session, out []CallFacts) {
 	}
 	latest := map[key]int{}
 	compactions := compactionsOf(s)
-	seen := -1
 	for i, c := range s.Calls {
 		if c.Inherited {
 			continue
 		}
-		if c.Request > seen {
-			for _, at := range compactions {
-				if at > seen && at <= c.Request {
-					clear(latest)
-				}
-			}
-			seen = c.Request
+		for len(compactions) > 0 && compactions[0] <= c.Request {
+			clear(latest)
+			compactions = compactions[1:]
 		}
 		if !c.Ran {
 			continue
