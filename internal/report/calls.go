@@ -85,7 +85,7 @@ func callTable(list []analyze.RepeatedCall, o Options) *table {
 	}}
 	for i, x := range list {
 		if i == o.top() {
-			t.rows = append(t.rows, more(len(list)-i, "calls", len(t.columns)))
+			t.more = more(len(list)-i, "call", "calls")
 			break
 		}
 		t.rows = append(t.rows, row{cells: []cell{

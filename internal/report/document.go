@@ -31,6 +31,7 @@ type table struct {
 	rows     []row
 	noteHead string // title of the notes' column; "" no row has one
 	inline   bool   // notes are short: a column of their own at every width
+	more     string // what the table leaves out, in fclog's own words; "" nothing
 }
 
 type column struct {

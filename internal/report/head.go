@@ -15,13 +15,24 @@ const maxNames = 3
 
 func subtitle(a *analyze.Audit) []text {
 	var agents, models []string
+	versions := map[string][]string{}
 	for _, s := range a.Sessions {
-		agents = addNew(agents, strings.TrimSpace(s.Source+" "+deref(s.AgentVersion)))
+		versions[s.Source] = addNew(versions[s.Source], deref(s.AgentVersion))
+		agents = addNew(agents, s.Source)
 		for _, m := range s.Models {
 			models = addNew(models, m)
 		}
 	}
-	parts := []text{fromLog(someOf(agents, "agent versions")), fromLog(someOf(models, "models"))}
+	for i, agent := range agents {
+		switch v := versions[agent]; len(v) {
+		case 0:
+		case 1:
+			agents[i] += " " + v[0]
+		default:
+			agents[i] += fmt.Sprintf(" (%d versions)", len(v))
+		}
+	}
+	parts := []text{fromLog(someOf(agents, "agents")), fromLog(someOf(models, "models"))}
 	return slices.DeleteFunc(parts, func(t text) bool { return t.s == "" })
 }
 
@@ -155,7 +166,7 @@ func sessions(a *analyze.Audit, o Options) *section {
 	}}
 	for i, s := range list {
 		if i == o.top() {
-			t.rows = append(t.rows, more(len(list)-i, "sessions", len(t.columns)))
+			t.more = more(len(list)-i, "session", "sessions")
 			break
 		}
 		t.rows = append(t.rows, row{cells: []cell{
@@ -168,7 +179,7 @@ func sessions(a *analyze.Audit, o Options) *section {
 
 func agentOf(s analyze.SessionSummary) string {
 	if s.Agent != nil {
-		return s.Source + " · " + *s.Agent
+		return *s.Agent
 	}
 	return s.Source
 }

@@ -50,6 +50,9 @@ func markdownSection(b *strings.Builder, s section) {
 	if s.table != nil {
 		b.WriteByte('\n')
 		markdownTable(b, *s.table)
+		if s.table.more != "" {
+			fmt.Fprintf(b, "\n%s\n", s.table.more)
+		}
 	}
 	if s.chart != nil {
 		markdownChart(b, *s.chart)

@@ -76,7 +76,7 @@ type payloadParts struct{ screen }
 
 func (p *payloadParts) Request(r analyze.PayloadRequest) error {
 	t := term.Table{Indent: indent, Columns: []term.Column{
-		{Title: "#", Right: true}, {Title: "kind", Flex: true, Min: 12}, {Title: "role", Optional: 3}, {Title: "tokens", Right: true},
+		{Title: "#", Right: true}, {Title: "kind", Flex: true, Min: 18}, {Title: "role", Optional: 3}, {Title: "tokens", Right: true},
 		{Title: "chars", Right: true, Optional: 2}, {Title: "origin", Optional: 4}, {Title: "call", Flex: true, Min: 8, Optional: 1},
 		{Title: "sha256", Optional: 5},
 	}}
@@ -92,12 +92,24 @@ func (p *payloadParts) Request(r analyze.PayloadRequest) error {
 	if err := p.write(title, t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.w, "\n  input %s = counted %s + framing %s + unlogged %s, less what calibration adds\n",
-		term.Opt(r.InputTokens, term.Exact), term.Exact(r.CountedTokens), term.Opt(r.FramingTokens, term.Exact), term.Opt(r.UnloggedTokens, term.Exact))
+	_, err := fmt.Fprintf(p.w, "\n  %s\n", payloadSum(r))
 	return err
 }
 
 func (p *payloadParts) Close() error { return nil }
+
+// payloadSum is what the input of a request is made of. Calibration is the
+// difference between counted tokens and the provider's.
+func payloadSum(r analyze.PayloadRequest) string {
+	if r.InputTokens == nil || r.FramingTokens == nil || r.UnloggedTokens == nil {
+		return fmt.Sprintf("input unknown: the log holds no usage; counted %s", term.Exact(r.CountedTokens))
+	}
+	s := fmt.Sprintf("input %s = counted %s", term.Exact(*r.InputTokens), term.Exact(r.CountedTokens))
+	if calibration := *r.InputTokens - r.CountedTokens - *r.FramingTokens - *r.UnloggedTokens; calibration != 0 {
+		s += " + calibration " + term.Exact(calibration)
+	}
+	return s + fmt.Sprintf(" + framing %s + unlogged %s", term.Exact(*r.FramingTokens), term.Exact(*r.UnloggedTokens))
+}
 
 // screen writes tables under headings, a blank line between them.
 type screen struct {

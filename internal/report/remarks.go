@@ -16,23 +16,56 @@ func counting(a *analyze.Audit, o Options) *section {
 		return nil
 	}
 	list := slices.Clone(a.Counting)
-	slices.SortStableFunc(list, func(x, y analyze.Counting) int { return cmp.Compare(value(x.Explained), value(y.Explained)) })
+	slices.SortStableFunc(list, func(x, y analyze.Counting) int {
+		return cmp.Or(cmp.Compare(unscored(x), unscored(y)), cmp.Compare(value(x.Explained), value(y.Explained)))
+	})
+	scored := slices.IndexFunc(list, func(c analyze.Counting) bool { return unscored(c) == 1 })
+	if scored < 0 {
+		scored = len(list)
+	}
+	return &section{title: "How tokens were counted", prose: countingProse(list, scored), table: countingTable(list, scored, o)}
+}
+
+func unscored(c analyze.Counting) int {
+	if c.Explained == nil {
+		return 1
+	}
+	return 0
+}
+
+func countingProse(list []analyze.Counting, scored int) []string {
+	s := "**Explained** is how much of the recorded growth from request to request the logged items account for, scored on pairs of requests the calibration was not fitted on; pairs across a compaction or clearing, or with an early snapshot of the output, are left out."
+	if scored > 1 {
+		s += fmt.Sprintf(" Median %s, lowest first.", term.Percent(*medianExplained(list)))
+	}
+	if slices.ContainsFunc(list, func(c analyze.Counting) bool { return !c.PublicEncoding }) {
+		s += " Where the model's own tokenizer is not public, o200k_base stands in and **factor** scales its counts."
+	}
+	return []string{s}
+}
+
+// countingTable lists what could be scored; where nothing could, it lists all.
+func countingTable(list []analyze.Counting, scored int, o Options) *table {
 	t := &table{noteHead: "remark", columns: []column{
-		{title: "model", flex: true, min: 10}, {title: "session", flex: true, min: 8, optional: 2}, {title: "tokenizer"},
-		{title: "factor", number: true}, {title: "per message", number: true, optional: 1}, {title: "explained", number: true},
+		{title: "model", flex: true, min: 12}, {title: "session", flex: true, min: 12, optional: 4}, {title: "tokenizer", optional: 2},
+		{title: "factor", number: true}, {title: "per message", number: true, optional: 3}, {title: "explained", number: true},
+		{title: "pairs", number: true}, {title: "left out", number: true, optional: 1},
 	}}
-	for i, c := range list {
+	shown := scored
+	if shown == 0 {
+		shown = len(list)
+	}
+	for i, c := range list[:shown] {
 		if i == o.top() {
-			t.rows = append(t.rows, more(len(list)-i, "sessions", len(t.columns)))
+			t.more = more(shown-i, "session", "sessions")
 			break
 		}
 		t.rows = append(t.rows, countingRow(c))
 	}
-	prose := "**Explained** is how much of the recorded growth from request to request the logged items account for, scored on requests the calibration was not fitted on."
-	if median := medianExplained(list); median != nil && len(list) > 1 {
-		prose += fmt.Sprintf(" Median %s, lowest first:", term.Percent(*median))
+	if short := len(list) - shown; short > 0 {
+		t.more = strings.TrimPrefix(t.more+"; "+term.Count(int64(short), "session", "sessions")+" too short to score", "; ")
 	}
-	return &section{title: "How tokens were counted", prose: []string{prose}, table: t}
+	return t
 }
 
 func countingRow(c analyze.Counting) row {
@@ -40,29 +73,14 @@ func countingRow(c analyze.Counting) row {
 	if c.FramingPerMessage != nil {
 		perMessage = fmt.Sprintf("%.1f", *c.FramingPerMessage)
 	}
-	return row{notes: countingNotes(c), cells: []cell{
+	r := row{cells: []cell{
 		logged(deref(c.Model)), logged(c.SessionID), plain(c.Encoding), plain(factor(c)), plain(perMessage), share(c.Explained),
+		number(c.Pairs), number(c.LeftOut),
 	}}
-}
-
-func countingNotes(c analyze.Counting) []string {
-	var parts []string
-	if !c.PublicEncoding {
-		parts = append(parts, "stand-in: the model's own tokenizer is not public")
-	}
-	if c.Pairs > 0 {
-		parts = append(parts, "scored on "+term.Count(c.Pairs, "pair", "pairs"))
-	}
-	if c.LeftOut > 0 {
-		parts = append(parts, term.Exact(c.LeftOut)+" left out (compaction, clearing, early snapshots)")
-	}
 	if c.Cause != nil && *c.Cause != "" {
-		parts = append(parts, *c.Cause)
+		r.notes = []string{*c.Cause}
 	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return []string{strings.Join(parts, " · ")}
+	return r
 }
 
 func medianExplained(list []analyze.Counting) *float64 {
@@ -107,7 +125,7 @@ func problems(a *analyze.Audit, o Options) *section {
 	list := fold(a.Problems)
 	for i, p := range list {
 		if i == 2*o.top() {
-			s.table.rows = append(s.table.rows, more(len(list)-i, "problems", len(s.table.columns)))
+			s.table.more = more(len(list)-i, "problem", "problems")
 			break
 		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{

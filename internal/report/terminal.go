@@ -78,8 +78,17 @@ func (t *terminal) title(d document) {
 		parts = append(parts, show(p, 2*maxCell))
 	}
 	rest := strings.Join(parts, " · ")
-	room := t.width - term.Width(d.title) - 2
-	t.line(t.theme.Title.Render(d.title) + "  " + t.theme.Strong.Render(term.CutMiddle(rest, room)))
+	if term.Width(d.title)+2+term.Width(rest) <= t.width {
+		t.line(t.theme.Title.Render(d.title) + "  " + t.theme.Strong.Render(rest))
+		parts = nil
+	} else {
+		t.line(t.theme.Title.Render(d.title))
+	}
+	for _, p := range parts {
+		for _, line := range term.Wrap(p, t.width-indent) {
+			t.line(strings.Repeat(" ", indent) + t.theme.Strong.Render(line))
+		}
+	}
 	if d.file.s != "" {
 		t.line(strings.Repeat(" ", indent) + t.theme.Faint.Render(term.Fit(d.file.s, t.width-indent)))
 	}
@@ -104,6 +113,9 @@ func (t *terminal) section(s section) error {
 		}
 		for _, line := range t.table(*s.table).Render(t.width, t.theme) {
 			t.line(line)
+		}
+		if s.table.more != "" {
+			t.line(strings.Repeat(" ", indent) + t.theme.Faint.Render(s.table.more))
 		}
 	}
 	if s.chart != nil {

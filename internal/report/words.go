@@ -69,11 +69,12 @@ func ratio(part, whole *int64) *float64 {
 	return &v
 }
 
-// more is the row that stands for what a ranked list leaves out.
-func more(n int, what string, columns int) row {
-	r := row{cells: make([]cell, columns), faint: true}
-	r.cells[0] = plain(fmt.Sprintf("… and %s more %s", term.Exact(int64(n)), what))
-	return r
+// more says what a ranked list leaves out.
+func more(n int, one, many string) string {
+	if n <= 0 {
+		return ""
+	}
+	return "… and " + term.Count(int64(n), "more "+one, "more "+many)
 }
 
 func deref(s *string) string {
