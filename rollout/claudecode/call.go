@@ -47,6 +47,12 @@ var toolTable = map[string]toolInfo{
 	"web_search":      {class: rollout.WebTool, readOnly: true},
 	"web_fetch":       {class: rollout.WebTool, readOnly: true},
 
+	"Skill":           {class: rollout.OtherTool},
+	"AskUserQuestion": {class: rollout.OtherTool},
+	"EnterPlanMode":   {class: rollout.OtherTool},
+	"ExitPlanMode":    {class: rollout.OtherTool},
+	"Monitor":         {class: rollout.OtherTool},
+
 	"ListMcpResourcesTool": {class: rollout.OtherTool, readOnly: true},
 	"ReadMcpResourceTool":  {class: rollout.OtherTool, readOnly: true},
 }

@@ -9,7 +9,7 @@ import (
 // restart empties the conversation where the path to a response begins anew: at
 // a compaction, or at a prompt without a parent.
 func (rb *rebuild) restart(st *state, added []*line, rooted bool) {
-	at := slices.IndexFunc(added, func(l *line) bool { return l.compact != nil || l.summary })
+	at := lastCompaction(added)
 	if at < 0 && (!rooted || st.chain.Count() == 0) {
 		return
 	}
@@ -26,6 +26,24 @@ func (rb *rebuild) restart(st *state, added []*line, rooted bool) {
 		st.entries[l] = nil
 	}
 	rb.placeCompacted(st, added[at:], kept)
+}
+
+// lastCompaction is the index of the newest boundary, or of a summary that has
+// none (old files); -1 without compaction.
+func lastCompaction(lines []*line) int {
+	at := -1
+	summarised := true
+	for i, l := range lines {
+		switch {
+		case l.compact != nil:
+			at, summarised = i, false
+		case l.summary && summarised:
+			at = i
+		case l.summary:
+			summarised = true
+		}
+	}
+	return at
 }
 
 // clearConversation takes everything out but system prompt and tools.

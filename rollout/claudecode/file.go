@@ -41,6 +41,7 @@ type file struct {
 	folded   map[string]*rollout.Problem
 	blocks   blockReader
 	seq      int
+	aside    int // records that belong to no conversation
 	wires    bool
 }
 
@@ -110,7 +111,9 @@ func (f *file) record(raw []byte, number int) {
 	case rec.Type == "api-request", rec.Type == "api-request-blob", rec.Type == "api-request-shape":
 		f.wireLine(&rec, number)
 	case bookkeeping[rec.Type], strings.HasPrefix(rec.Type, "artifact-"), strings.HasPrefix(rec.Type, "workflow-"):
+		f.aside++
 	default:
+		f.aside++
 		f.fold("unknown-record", fmt.Sprintf("unknown line type %.40q was skipped", rec.Type), number)
 	}
 	if rec.Session.V != "" {

@@ -23,10 +23,11 @@ func (rb *rebuild) describe() {
 	}
 }
 
-// finish makes what no request carried any more, ties up loose ends and checks.
+// finish reads the results that no request carried any more, ties up loose ends
+// and checks.
 func (rb *rebuild) finish() (*rollout.Session, error) {
 	for _, l := range rb.conv.lines {
-		if l.typ == "user" && l.items == nil && !l.hidden {
+		if l.typ == "user" && l.items == nil && l.has("tool_result") {
 			rb.makeItems(l)
 		}
 	}

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,7 +81,11 @@ func explained(gs []growth) (share, slope, framing float64) {
 	return 1 - best/total, slope, framing
 }
 
+// A wrong rebuild shows here: dropping the parallel results of one session, or
+// counting one twice, costs more than the slack below the figures reached with
+// this rough size of a token (0.73 to 0.95, median 0.91).
 func TestGrowthIsExplained(t *testing.T) {
+	var shares []float64
 	for _, k := range known {
 		t.Run(k.file, func(t *testing.T) {
 			var gs []growth
@@ -95,6 +100,10 @@ func TestGrowthIsExplained(t *testing.T) {
 				}
 			}
 			assert.Greater(t, share, 0.7)
+			shares = append(shares, share)
 		})
+	}
+	if slices.Sort(shares); len(shares) == len(known) {
+		assert.Greater(t, shares[len(shares)/2], 0.9)
 	}
 }

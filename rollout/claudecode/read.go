@@ -38,6 +38,7 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 		sessions = append(sessions, s)
 	}
 	linkChildren(sessions)
+	sessions[0].Records += f.aside
 	sessions[0].Problems = slices.Concat(f.problems, f.foldedProblems(), sessions[0].Problems)
 	return sessions, nil
 }

@@ -256,14 +256,14 @@ func TestAttachmentsAndSnapshot(t *testing.T) {
 
 func TestRequestsLoggedByHash(t *testing.T) {
 	s := read(t, fixture(8))[0]
-	require.Len(t, s.Requests, 4)
+	require.Len(t, s.Requests, 5)
 	var status []rollout.Status
 	var attempts []int
 	for _, r := range s.Requests {
 		status, attempts = append(status, r.Status), append(attempts, r.Attempt)
 	}
-	assert.Equal(t, []rollout.Status{rollout.Answered, rollout.Errored, rollout.Answered, rollout.Answered}, status)
-	assert.Equal(t, []int{1, 1, 2, 1}, attempts)
+	assert.Equal(t, []rollout.Status{rollout.Answered, rollout.Errored, rollout.Answered, rollout.Answered, rollout.Answered}, status)
+	assert.Equal(t, []int{1, 1, 2, 1, 1}, attempts)
 	bash := `tool_definitions: {"name":"Bash","description":"Runs.","input_schema":{}}`
 	body := []string{
 		"system_prompt: You are Claude.",
@@ -280,6 +280,14 @@ func TestRequestsLoggedByHash(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 1, 2}, []int{s.Requests[0].Run, s.Requests[1].Run, s.Requests[2].Run, s.Requests[3].Run})
 	assert.Empty(t, s.Problems)
 	assert.Nil(t, s.Requests[1].Usage.Input)
+	assert.Equal(t, int64(6), *s.Requests[3].Messages)
+
+	assert.Equal(t, []string{
+		bash, cron, "system_prompt: You are Claude.", "project_context: # Environment\nLinux",
+		"summary: This session is being continued from a previous conversation. There are two files.", "user_text: Go on",
+	}, texts(s, 4), "after a compaction the whole list is logged anew")
+	require.Len(t, s.OtherBilled, 1)
+	assert.Equal(t, int64(195), *s.OtherBilled[0].Usage.Input)
 }
 
 // Totals of the fixtures, counted by hand: requests and input of each file with
@@ -293,7 +301,7 @@ func TestFixtureTotals(t *testing.T) {
 		{5, 5, 100 + 150 + 30 + 31 + 40, 20 + 5 + 6 + 7 + 3},
 		{6, 9, 100 + 150 + 190 + 230 + 270 + 300 + 400 + 450 + 480, 20 + 7*25 + 9},
 		{7, 2, 300 + 360, 50 + 3},
-		{8, 4, 100 + 150 + 190, 40 + 5 + 3},
+		{8, 5, 100 + 150 + 190 + 90, 40 + 5 + 3 + 2},
 	} {
 		seen := map[string]bool{}
 		var requests int

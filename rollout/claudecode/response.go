@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fclog/fclog/rollout"
@@ -125,6 +126,16 @@ func sameOpaque(a, b *opaque) bool {
 		return a == b
 	}
 	return a.hash == b.hash
+}
+
+// tookSince is the time in milliseconds until the last block was written.
+func (r *response) tookSince(start time.Time) *int64 {
+	end := r.lines[len(r.lines)-1].time
+	if start.IsZero() || end.Before(start) {
+		return nil
+	}
+	ms := end.Sub(start).Milliseconds()
+	return &ms
 }
 
 // visibleChars is the size of the output that can be read.

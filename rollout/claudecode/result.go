@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -151,11 +152,13 @@ func readPart(c *rollout.Call, l *line, text string) bool {
 	return c.Range == "" && m.Lines.V > 0 && m.Total.V > m.Lines.V
 }
 
+// recentHandles bounds how far back a recovery is looked for, in truncated outputs.
+const recentHandles = 100
+
 // recovers looks for an earlier truncated output that this call goes back to: a
 // later part of the same file, or the stored output by its path.
 func (rb *rebuild) recovers(c *rollout.Call) {
-	for i := len(rb.handles) - 1; i >= 0; i-- {
-		h := rb.handles[i]
+	for _, h := range slices.Backward(rb.handles[max(0, len(rb.handles)-recentHandles):]) {
 		switch {
 		case c.Class == rollout.ReadTool && c.Path == h && (c.Range != "" || strings.Contains(h, "/tool-results/")),
 			c.Class == rollout.SearchTool && c.Path == h && strings.Contains(h, "/tool-results/"),
@@ -212,15 +215,18 @@ func (rb *rebuild) filePoll(task, text string) rollout.PollClass {
 	return rollout.PollProgress
 }
 
-var taskID = regexp.MustCompile(`<task-id>([\w-]+)</task-id>`)
+var (
+	taskID    = regexp.MustCompile(`<task-id>([\w-]+)</task-id>`)
+	endStatus = regexp.MustCompile(`<status>(?:completed|failed|killed|stopped)</status>`)
+)
 
-// noteEnded remembers the tasks whose end a notification tells.
+// noteEnded remembers the tasks whose end a notification tells. One without a
+// status is an event of a task that goes on.
 func (rb *rebuild) noteEnded(text string) {
-	if !strings.Contains(text, "<task-notification>") {
-		return
-	}
-	for _, m := range taskID.FindAllStringSubmatch(text, -1) {
-		rb.ended[m[1]] = true
+	for i, part := range strings.Split(text, "<task-notification>") {
+		if i > 0 && endStatus.MatchString(part) {
+			rb.ended[firstGroup(taskID, part)] = true
+		}
 	}
 }
 

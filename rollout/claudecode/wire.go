@@ -227,14 +227,22 @@ func (rb *rebuild) register(hash string, lines []*line) {
 	}
 }
 
-// hashesOf rebuilds the message list of a request from its bases.
-func (w *wireState) hashesOf(req *wireRequest, depth int) []string {
-	base := w.byID[req.base]
-	if base == nil || depth > len(w.requests) {
-		return req.tail
+// hashesOf rebuilds the message list of a request from the first base on.
+func (w *wireState) hashesOf(req *wireRequest) []string {
+	line := []*wireRequest{req}
+	met := map[*wireRequest]bool{req: true}
+	for base := w.byID[req.base]; base != nil && !met[base]; base = w.byID[base.base] {
+		met[base] = true
+		line = append(line, base)
 	}
-	before := w.hashesOf(base, depth+1)
-	return append(slices.Clone(before[:min(max(req.keep, 0), len(before))]), req.tail...)
+	var list []string
+	for _, r := range slices.Backward(line) {
+		if r.base == "" {
+			list = nil
+		}
+		list = append(list[:min(max(r.keep, 0), len(list))], r.tail...)
+	}
+	return list
 }
 
 // recordWire records a request that says itself what it carried.
@@ -244,7 +252,7 @@ func (rb *rebuild) recordWire(req *wireRequest) {
 	rb.passBoundaries(c, req)
 	keep, tail := req.keep, req.tail
 	if c.last == nil || req.base != c.last.id {
-		list := rb.wire.hashesOf(req, 0)
+		list := rb.wire.hashesOf(req)
 		keep = commonPrefix(c.hashes, list)
 		tail = list[keep:]
 	}
@@ -282,7 +290,7 @@ func commonPrefix(a, b []string) int {
 func (rb *rebuild) recordWireRequest(c *wireChain, req *wireRequest, answer *response, retry bool) {
 	out := rollout.Request{
 		Kind: wireKind(req.source, rb.kind()), Run: rb.run, Attempt: 1, Base: -1, Time: req.time,
-		Provider: provider(req.model), Model: req.model, Status: rollout.Errored, Line: req.number,
+		Provider: provider(req.model), Model: req.model, Status: rollout.Errored, Line: req.number, Messages: count(c.hashes),
 	}
 	if retry {
 		out.Attempt = rb.s.Requests[len(rb.s.Requests)-1].Attempt + 1
@@ -290,7 +298,8 @@ func (rb *rebuild) recordWireRequest(c *wireChain, req *wireRequest, answer *res
 	if answer != nil {
 		usage := answer.usage.convert()
 		got := rb.request(answer, usage)
-		got.Kind, got.Attempt, got.Time, got.Line = out.Kind, out.Attempt, out.Time, out.Line
+		got.Kind, got.Attempt, got.Time, got.Line, got.Messages = out.Kind, out.Attempt, out.Time, out.Line, out.Messages
+		got.DurationMS = answer.tookSince(req.time)
 		out = got
 	} else if req == rb.wire.requests[len(rb.wire.requests)-1] && rb.lastSeq() == req.seq {
 		out.Status = rollout.InFlight
@@ -302,6 +311,11 @@ func (rb *rebuild) recordWireRequest(c *wireChain, req *wireRequest, answer *res
 		rb.makeResponseItems(answer)
 		c.st.last = answer
 	}
+}
+
+func count(hashes []string) *int64 {
+	n := int64(len(hashes))
+	return &n
 }
 
 func (rb *rebuild) lastSeq() int { return rb.conv.lines[len(rb.conv.lines)-1].seq }
