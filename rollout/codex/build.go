@@ -40,6 +40,7 @@ type builder struct {
 	byPlan   map[int]*planned
 
 	history    []*unit
+	aborted    *unit          // output that stands in for one a call never got
 	base       *rollout.Entry // system prompt from the metadata
 	baseText   string
 	baseSent   bool           // it is sent as a message and counts there
@@ -53,7 +54,7 @@ type builder struct {
 
 // sightings are what the log held at least once.
 type sightings struct {
-	system, tools, encrypted, webSearch, compaction, opaqueSummary, unbilled bool
+	system, tools, allTools, encrypted, webSearch, compaction, opaqueSummary, unbilled bool
 }
 
 func newBuilder(f *facts, own int) *builder {
@@ -228,6 +229,9 @@ func (b *builder) item(it item, rec record, n, line int) {
 	}
 	if len(u.entries) > 0 || len(u.items) == 0 {
 		b.history = append(b.history, u)
+	}
+	if b.aborted != nil {
+		b.history, b.aborted = append(b.history, b.aborted), nil
 	}
 }
 

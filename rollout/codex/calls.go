@@ -30,10 +30,11 @@ func (b *builder) call(u *unit, it item, rec record, n, line int) {
 	}
 	b.answerable[index] = true
 	if b.f.outputs[id] == 0 && b.next < len(b.plan) {
-		b.put(u, part{text: abortedText, item: rollout.Item{
+		b.aborted = &unit{callID: it.CallID.V}
+		b.put(b.aborted, part{text: abortedText, item: rollout.Item{
 			Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: c.Tool, CallID: it.CallID.V, Origin: rollout.Recomputed, Request: -1,
 		}})
-		b.b.Session.Calls[index].ResultItem = u.items[len(u.items)-1]
+		b.b.Session.Calls[index].ResultItem = b.aborted.items[0]
 	}
 }
 
@@ -73,7 +74,12 @@ func (b *builder) output(u *unit, it item, line int) {
 	b.resulted[index] = o.header
 	settle(c, o)
 	c.ResultItem = b.largest(u, c.ResultItem)
-	if c.ResultItem >= 0 && b.b.Session.Items[c.ResultItem].Origin == rollout.Recomputed && !truncatesItself(c.Class, c.Tool) {
+	if c.ResultItem < 0 {
+		return
+	}
+	// What was cut only on its way into the history carries the mark there.
+	result := b.b.Session.Items[c.ResultItem]
+	if result.Origin == rollout.Recomputed && isTruncated(b.b.Session.Texts[result.Text].S, nil) {
 		c.Truncated = rollout.Lost
 	}
 }

@@ -92,14 +92,15 @@ func (b *builder) estimateCompaction(n, line int) {
 		return
 	}
 	r := b.b.Session.Requests[b.started[b.next-1]]
-	if r.Usage.Input == nil || r.Usage.Output == nil {
-		return
+	var usage rollout.Usage
+	if r.Usage.Input != nil && r.Usage.Output != nil {
+		input := *r.Usage.Input + *r.Usage.Output
+		usage.Input = &input
 	}
-	input := *r.Usage.Input + *r.Usage.Output
 	b.saw.unbilled = true
 	b.b.Session.OtherBilled = append(b.b.Session.OtherBilled, rollout.OtherBilled{
 		Kind: "compaction", Time: b.f.times[n], Provider: r.Provider, Model: r.Model,
-		Usage: rollout.Usage{Input: &input}, Estimate: true, Line: line,
+		Usage: usage, Estimate: true, Line: line,
 	})
 }
 

@@ -205,6 +205,9 @@ const refusalBytes = 400
 func (o *outcome) judge() {
 	o.truncated = isTruncated(o.body, o.original)
 	head := o.body[:min(len(o.body), refusalBytes)]
+	if strings.HasPrefix(head, "command timed out after ") {
+		o.setFailed(true)
+	}
 	if o.exited && o.failed != nil && !*o.failed {
 		return
 	}

@@ -19,6 +19,7 @@ func (b *builder) parts(it item, raw []byte) []part {
 		return b.outputParts(it)
 	case "tool_search_output", "additional_tools":
 		b.saw.tools = true
+		b.saw.allTools = b.saw.allTools || it.Type.V == "additional_tools"
 		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.ToolDefinitions, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
 	case "agent_message":
 		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.UserText, Role: rollout.RoleUser, Label: "agent_message", Origin: rollout.Logged}}}

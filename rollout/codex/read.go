@@ -116,6 +116,7 @@ func (b *builder) missing() []string {
 	}
 	add(!b.saw.system, "system prompt")
 	add(!b.saw.tools, "tool definitions")
+	add(b.saw.tools && !b.saw.allTools, "built-in tool definitions")
 	add(!b.f.envelope, "usage")
 	add(b.saw.encrypted, "reasoning text")
 	add(b.saw.webSearch, "web search results")

@@ -37,12 +37,13 @@ var readers = []string{
 	"ls", "cat", "head", "tail", "wc", "rg", "grep", "egrep", "fgrep", "nl", "pwd", "echo", "printf", "stat", "file",
 	"tree", "cut", "tr", "uniq", "which", "whoami", "date", "du", "df", "ps", "env", "diff", "cmp", "jq", "basename",
 	"dirname", "realpath", "readlink", "test", "true", "false", "cd", "type", "id", "uname", "hexdump", "xxd", "od", "ss",
+	"fold", "column", "comm", "paste", "tac", "rev", "seq", "sha256sum", "md5sum", "strings", "lsof", "free", "uptime",
 }
 
 var gitReaders = []string{"status", "diff", "log", "show", "ls-files", "ls-tree", "blame", "rev-parse", "grep", "describe", "shortlog", "cat-file"}
 
 // checkers run code of the project but leave its files alone, as a rule.
-var checkers = regexp.MustCompile(`^(?:go (?:test|vet|build)|cargo (?:test|check|clippy)|pytest|python3? -m pytest|npm (?:test|run (?:test|lint))|make (?:test|check|lint)|tsc|eslint|ruff check|mypy|sleep)\b`)
+var checkers = regexp.MustCompile(`^(?:go (?:test|vet|build)|cargo (?:test|check|clippy)|pytest|python3? -m (?:pytest|unittest)|npm (?:test|run (?:test|lint|build))|make (?:test|check|lint)|tsc|eslint|ruff check|mypy|sleep)\b`)
 
 // redirect finds output that goes to a file.
 var redirect = regexp.MustCompile(`[0-9&]?>>?\s*(&?[^\s&|;]+)`)
@@ -89,6 +90,8 @@ func isReader(part string) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "--in-place" })
 	case "find":
 		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-exec") || w == "-delete" || w == "-ok" })
+	case "command":
+		return len(words) > 1 && words[1] == "-v"
 	case "sort":
 		return !slices.Contains(words, "-o")
 	case "git":

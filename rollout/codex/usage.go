@@ -20,6 +20,9 @@ func (f *facts) tokenCount(e event, m mark) {
 	total, last := info.Total.V, info.Last.V
 	changed := f.last == nil || *f.last != total
 	restored := f.last == nil && total != last && !f.sawOutput()
+	if !info.Last.OK && f.last != nil {
+		last = total.minus(*f.last)
+	}
 	f.last = &total
 	if !changed || restored {
 		return
@@ -28,10 +31,21 @@ func (f *facts) tokenCount(e event, m mark) {
 	f.totalAt = append(f.totalAt, m.record)
 	// A context overflow replaces the total by the window's size; its last
 	// usage is no request.
-	if !info.Last.OK || last.empty() || total.empty() {
+	if last.empty() || total.empty() {
 		return
 	}
 	f.counters = append(f.counters, counter{record: m.record, line: m.line, at: m.at, usage: last, total: total})
+}
+
+// minus is the growth of a running total, for a log without last usage.
+func (c counts) minus(before counts) counts {
+	c.Input.V -= before.Input.V
+	c.Cached.V -= before.Cached.V
+	c.CacheWrite.V -= before.CacheWrite.V
+	c.Output.V -= before.Output.V
+	c.Reasoning.V -= before.Reasoning.V
+	c.Total.V -= before.Total.V
+	return c
 }
 
 // sawOutput says whether the model has answered yet. A resumed or forked file

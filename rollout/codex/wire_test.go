@@ -21,10 +21,14 @@ type wireRequest struct {
 	Thread string     `json:"thread"`
 	Status int        `json:"status"`
 	Parts  []wirePart `json:"parts"`
+	Usage  struct {
+		Input int64 `json:"input_tokens"`
+	} `json:"usage"`
 }
 
 type wirePart struct {
 	Slot   string `json:"slot"`
+	Item   int    `json:"i"` // input items are numbered; an item has one or more parts
 	Kind   string `json:"kind"`
 	Role   string `json:"role"`
 	Tokens int64  `json:"tokens"`
@@ -141,6 +145,8 @@ func TestWirePayloads(t *testing.T) {
 					parts := logged(sent[i], r.Kind)
 					got, extra := inOrder(parts, hashes(s, payload(s, r)))
 					compared++
+					assert.Equal(t, sent[i].Usage.Input, *r.Usage.Input, "request %d has another's usage", r.Number)
+					assert.EqualValues(t, parts[len(parts)-1].Item-parts[0].Item+1, *r.Messages, "request %d", r.Number)
 					matched += got
 					for _, p := range parts {
 						all += p.Tokens
