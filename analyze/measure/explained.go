@@ -11,7 +11,7 @@ import (
 type Explanation struct {
 	Pairs     int      // pairs scored: usable, second request odd
 	Explained *float64 // 1 − Σ|residual| / Σ|growth|; nil without scored pairs
-	LeftOut   map[string]int
+	LeftOut   map[string]int // pairs left out, by reason
 }
 
 // Explained scores one model of a session on the requests that its even fit did
