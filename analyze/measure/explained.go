@@ -9,8 +9,8 @@ import (
 // Explanation says how much of the recorded growth of the inputs a session's items
 // explain.
 type Explanation struct {
-	Pairs     int      // pairs scored: usable, second request odd
-	Explained *float64 // 1 − Σ|residual| / Σ|growth|; nil without scored pairs
+	Pairs     int            // pairs scored: usable, second request odd
+	Explained *float64       // 1 − Σ|residual| / Σ|growth|; nil without scored pairs
 	LeftOut   map[string]int // pairs left out, by reason
 }
 
