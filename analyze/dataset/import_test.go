@@ -256,21 +256,27 @@ func TestFailuresDoNotStopTheOthers(t *testing.T) {
 	panics.Read = func(context.Context) ([]*rollout.Session, error) { panic("a fault of the reader") }
 	nothing := logFile(t, logs, "void", "log N 1\n")
 	nothing.Read = func(context.Context) ([]*rollout.Session, error) { return nil, nil }
+	twice := logFile(t, logs, "yy", "log Y 1\n")
+	twice.Read = func(context.Context) ([]*rollout.Session, error) {
+		s := parse(twice.Path, "log Y 1\none\n")
+		return []*rollout.Session{s, s}, nil
+	}
 	done := 0
-	sum, err := Import(t.Context(), dir, []Input{bad, good, missing, panics, nothing}, Options{Progress: func(d, total int) {
+	sum, err := Import(t.Context(), dir, []Input{bad, good, missing, panics, nothing, twice}, Options{Progress: func(d, total int) {
 		done++
 		assert.Equal(t, done, d)
-		assert.Equal(t, 5, total)
+		assert.Equal(t, 6, total)
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, 5, done)
+	assert.Equal(t, 6, done)
 	assert.Equal(t, 1, sum.Imported)
-	require.Len(t, sum.Failed, 4)
+	require.Len(t, sum.Failed, 5)
 	assert.Equal(t, bad.Path, sum.Failed[0].Path)
 	assert.ErrorContains(t, sum.Failed[0].Err, "line 1: unknown format")
 	assert.ErrorIs(t, sum.Failed[1].Err, fs.ErrNotExist)
 	assert.ErrorContains(t, sum.Failed[2].Err, "a fault of the reader")
 	assert.ErrorContains(t, sum.Failed[3].Err, "no session in it")
+	assert.ErrorContains(t, sum.Failed[4].Err, "session Y")
 	assert.Len(t, importInto(t, dir, bad, good).Failed, 1, "a failure is not remembered as done")
 }
 

@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"encoding/hex"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -22,10 +23,16 @@ type rowOptions struct {
 	tokens *tokens.Tokens
 }
 
-// newRows measures the sessions of one file and turns them into rows.
+// newRows measures the sessions of one file and turns them into rows. Rows are
+// tied together by session ID, so one that comes twice is a fault of the reader.
 func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 	rows := &Rows{}
+	seen := map[string]bool{}
 	for _, s := range sessions {
+		if seen[s.ID] || s.Source != sessions[0].Source {
+			return nil, fmt.Errorf("session %s of %s: a second one, or of another format, in the same file", s.ID, s.Source)
+		}
+		seen[s.ID] = true
 		rows.addSession(s, measure.Measure(s, o.tokens), o)
 	}
 	return rows, nil
