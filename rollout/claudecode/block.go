@@ -59,8 +59,9 @@ type blockSource struct {
 
 // blockReader turns content into blocks.
 type blockReader struct {
-	model string // last one named, for the price of images
-	canon bool   // keep canonical JSON
+	model   string         // last one named, for the price of images
+	canon   bool           // keep canonical JSON
+	unknown map[string]int // blocks of types that are not known
 }
 
 // content reads a message's content, a string or an array of blocks.
@@ -123,6 +124,9 @@ func (br *blockReader) known(r rawBlock, raw jsontext.Value) block {
 	}
 	if strings.HasSuffix(r.Type, "_tool_result") {
 		return block{typ: "server_tool_result", text: compact(r.Content), id: r.ToolUse.V}
+	}
+	if r.Type != "tool_reference" && br.unknown != nil {
+		br.unknown[r.Type]++
 	}
 	return block{typ: "other", name: r.Type, text: compact(raw)}
 }

@@ -105,6 +105,8 @@ func onlyLooks(command string) bool {
 		switch {
 		case len(words) == 0:
 		case words[0] == "git" && len(words) > 1 && lookingGit[words[1]]:
+		case words[0] == "find" && !strings.Contains(part, " -exec") && !strings.Contains(part, " -delete"):
+		case words[0] == "sed" && len(words) > 1 && words[1] == "-n" && !strings.Contains(part, " -i"):
 		case !looking[words[0]] || strings.HasSuffix(strings.TrimSpace(part), "&"):
 			return false
 		}

@@ -102,6 +102,28 @@ func TestResumeLosesWhatHangsBesideThePath(t *testing.T) {
 	}
 }
 
+// The abandoned branch begins at a result of parallel calls: both results are in
+// its payload and in the living one.
+func TestRewindBehindParallelCalls(t *testing.T) {
+	call := func(uuid, parent, id string) string {
+		return `{"type":"assistant","uuid":"` + uuid + `","parentUuid":"` + parent + `","sessionId":"s","message":{"id":"m0","model":"claude-x","content":[{"type":"tool_use","id":"` + id + `","name":"Read","input":{}}],"usage":{"input_tokens":1,"output_tokens":20}}}`
+	}
+	result := func(uuid, parent, id string) string {
+		return `{"type":"user","uuid":"` + uuid + `","parentUuid":"` + parent + `","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"` + id + `","content":"of ` + id + `"}]}}`
+	}
+	prompt := strings.Replace(user2, `"a1"`, `"q2"`, 1)
+	other := strings.NewReplacer(`"u2"`, `"u3"`, "three", "four").Replace(prompt)
+	third := strings.NewReplacer(`"a2"`, `"a3"`, `"u2"`, `"u3"`, `"m2"`, `"m3"`, `"r2"`, `"r3"`).Replace(reply2)
+	sessions, err := readText(t, user1, call("b1", "u1", "A"), call("b2", "b1", "B"), result("q1", "b1", "A"), result("q2", "b2", "B"), prompt, reply2, other, third)
+	require.NoError(t, err)
+	s := sessions[0]
+	require.Len(t, s.Requests, 3)
+	stem := []string{"user_text: one", "tool_call: {}", "tool_call: {}", "tool_result: of A", "tool_result: of B"}
+	assert.Equal(t, 1, s.Requests[1].Chain)
+	assert.Equal(t, append(slices.Clone(stem), "user_text: three"), texts(s, 1))
+	assert.Equal(t, append(slices.Clone(stem), "user_text: four"), texts(s, 2))
+}
+
 func TestReplacedResponse(t *testing.T) {
 	sessions, err := readText(t, user1, reply1, strings.NewReplacer(`"a2"`, `"a2"`, `"u2"`, `"u1"`).Replace(reply2))
 	require.NoError(t, err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ type file struct {
 	convs    []*conversation // order of first appearance
 	byAgent  map[string]*conversation
 	byUUID   map[string]*line
-	blobs    map[string]*blob
+	blobs    map[string]*line // messages that stand in no transcript line as they were sent
 	shapes   map[string]*shape
 	problems []rollout.Problem
 	folded   map[string]*rollout.Problem
@@ -76,8 +77,8 @@ func loadOnce(ctx context.Context, path string, canon bool) (*file, error) {
 	defer r.Close()
 	f := &file{
 		path: path, byAgent: map[string]*conversation{}, byUUID: map[string]*line{},
-		blobs: map[string]*blob{}, shapes: map[string]*shape{}, folded: map[string]*rollout.Problem{},
-		blocks: blockReader{canon: canon},
+		blobs: map[string]*line{}, shapes: map[string]*shape{}, folded: map[string]*rollout.Problem{},
+		blocks: blockReader{canon: canon, unknown: map[string]int{}},
 	}
 	for r.Next() {
 		if err := ctx.Err(); err != nil {
@@ -88,7 +89,11 @@ func loadOnce(ctx context.Context, path string, canon bool) (*file, error) {
 	if err := r.Err(); err != nil {
 		return nil, err
 	}
-	f.problems = append(r.Problems(), f.problems...)
+	f.problems = r.Problems()
+	for _, typ := range slices.Sorted(maps.Keys(f.blocks.unknown)) {
+		detail := fmt.Sprintf("content blocks of the unknown type %.40q were kept as their JSON", typ)
+		f.problems = append(f.problems, rollout.Problem{File: path, Kind: "unknown-block", Detail: detail, Count: f.blocks.unknown[typ]})
+	}
 	if len(f.convs) == 0 {
 		return nil, fmt.Errorf("%s: %w: no line of a Claude Code conversation", path, logfile.ErrNotLog)
 	}

@@ -87,7 +87,7 @@ func attachmentKind(typ, text string) (rollout.ItemKind, string) {
 // plainKind sorts the text of a user message by how it starts.
 func plainKind(text string) (rollout.ItemKind, string) {
 	switch {
-	case strings.HasPrefix(text, "<system-reminder>"):
+	case strings.HasPrefix(text, "<system-reminder>") && strings.HasSuffix(strings.TrimSpace(text), "</system-reminder>"):
 		return rollout.Reminder, ""
 	case strings.HasPrefix(text, "<task-notification>"):
 		return rollout.Reminder, "task-notification"

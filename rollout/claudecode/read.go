@@ -149,6 +149,9 @@ func Companions(path string) []string {
 	})
 	beside, _ := filepath.Glob(filepath.Join(globEscape(dir), "agent-*.jsonl*"))
 	for _, p := range beside {
+		if !isAgentFile(filepath.Base(p)) {
+			continue
+		}
 		if id := headSession(p); id != "" && (id == name || id == headSession(path)) {
 			out = append(out, p)
 		}
@@ -156,8 +159,10 @@ func Companions(path string) []string {
 	return out
 }
 
+// isAgentFile leaves backups and journals out.
 func isAgentFile(name string) bool {
-	return strings.HasPrefix(name, "agent-") && strings.Contains(name, ".jsonl")
+	_, ext, _ := strings.Cut(name, ".")
+	return strings.HasPrefix(name, "agent-") && (ext == "jsonl" || ext == "jsonl.gz" || ext == "jsonl.zst")
 }
 
 func globEscape(dir string) string {

@@ -99,6 +99,53 @@ func TestRewindLeavesAnAbandonedChain(t *testing.T) {
 	assert.Equal(t, append(stem, "user_text: Make it shorter", "assistant_text: Roses", "user_text: Good"), texts(s, 3))
 }
 
+func TestTextKinds(t *testing.T) {
+	for text, want := range map[string]string{
+		"hello":                                  "user_text:",
+		"<system-reminder>x</system-reminder>\n": "reminder:",
+		"<system-reminder>x</system-reminder>\nhello": "user_text:with-reminder",
+		"hello <system-reminder>x</system-reminder>":  "user_text:with-reminder",
+		"<task-notification>x":                        "reminder:task-notification",
+		"<command-name>/mcp</command-name>":           "user_text:local-command",
+		"[Request interrupted by user]":               "reminder:interrupted",
+	} {
+		kind, label := plainKind(text)
+		assert.Equal(t, want, string(kind)+":"+label, text)
+	}
+}
+
+func TestOnlyLooks(t *testing.T) {
+	for command, want := range map[string]bool{
+		"ls -la":                               true,
+		"git log --oneline | head -20":         true,
+		"cd x && grep -rn foo . 2>/dev/null":   true,
+		"tail -5 a.log 2>&1 | sort | uniq -c":  true,
+		"cat a > b":                            false,
+		"git commit -m x":                      false,
+		"ls && rm -rf x":                       false,
+		"echo $(rm x)":                         false,
+		"sleep 100 &":                          false,
+		"go test ./...":                        false,
+		"":                                     false,
+		"git diff --stat; git status --short;": true,
+	} {
+		assert.Equal(t, want, onlyLooks(command), command)
+	}
+}
+
+func TestPollStatus(t *testing.T) {
+	for text, want := range map[string]rollout.PollClass{
+		"<status>running</status>\n\n<timestamp>2026-01-02T03:04:05.678Z</timestamp>":         rollout.PollEmpty,
+		"<status>running</status>\n<stdout>\nmore\n</stdout>":                                 rollout.PollProgress,
+		"<status>completed</status>\n<exit_code>0</exit_code>":                                rollout.PollFinal,
+		"<retrieval_status>not_ready</retrieval_status>\n<status>running</status>":            rollout.PollEmpty,
+		"<retrieval_status>success</retrieval_status>\n<status>completed</status>\n<output>x": rollout.PollFinal,
+		"something else": rollout.PollUnknown,
+	} {
+		assert.Equal(t, want, pollStatus(text), text)
+	}
+}
+
 func TestCompactionAndClearing(t *testing.T) {
 	s := read(t, fixture(3))[0]
 	require.Len(t, s.Requests, 11)
@@ -315,6 +362,12 @@ func TestFixtureTotals(t *testing.T) {
 			}
 		}
 		assert.Equal(t, []int{c.requests, c.input, c.output}, []int{requests, int(input), int(output)}, "file %d", c.file)
+	}
+}
+
+func TestReadingTwiceGivesTheSame(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		assert.Equal(t, read(t, fixture(n)), read(t, fixture(n)), "file %d", n)
 	}
 }
 

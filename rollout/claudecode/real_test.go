@@ -33,6 +33,7 @@ func TestKnownTotals(t *testing.T) {
 	for _, k := range known {
 		t.Run(k.file, func(t *testing.T) {
 			sessions := readAll(t, devdata.Dir(t, "claude", k.file))
+			assert.Equal(t, sessions, readAll(t, devdata.Dir(t, "claude", k.file)), "reading twice")
 			got := k
 			got.requests, got.input, got.read, got.write, got.out, got.side = 0, 0, 0, 0, 0, 0
 			seen := map[string]bool{}

@@ -228,6 +228,7 @@ func (st *state) copied(keep map[*rollout.Entry]bool, seen map[*line]bool) *stat
 		return out
 	}
 	next := newState(chain)
+	next.open = slices.Clone(st.open)
 	next.system, next.tools = translate(st.system), translate(st.tools)
 	for l, es := range st.entries {
 		if seen[l] {

@@ -57,7 +57,11 @@ func (b block) resultText() string {
 	return sb.String()
 }
 
+// denied says whether a failed call was refused and never ran.
 func denied(text string) bool {
+	if strings.HasPrefix(text, "Exit code") {
+		return false
+	}
 	for _, p := range deniedStarts {
 		if strings.HasPrefix(text, p) {
 			return true

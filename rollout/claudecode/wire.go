@@ -27,11 +27,7 @@ type wireRequest struct {
 	shape  string
 	source string
 	model  string
-	agent  string
 }
-
-// blob is a message that stands in no transcript line as it was sent.
-type blob struct{ line *line }
 
 // shape is the system prompt and tool definitions of requests.
 type shape struct {
@@ -75,14 +71,14 @@ func (f *file) wireLine(rec *record, number int) {
 		l := &line{seq: f.seq, number: number, typ: "user", agent: rec.Agent.V, time: parseTime(rec.Time.V)}
 		f.message(l, &rec.Message.V)
 		dropCanon(l.blocks)
-		f.blobs[rec.Hash.V] = &blob{line: l}
+		f.blobs[rec.Hash.V] = l
 	case "api-request":
 		c := f.named(rec.Agent.V)
 		c.wires = true
 		c.note(rec, parseTime(rec.Time.V))
 		c.lines = append(c.lines, &line{seq: f.seq, number: number, typ: rec.Type, wire: &wireRequest{
 			seq: f.seq, number: number, time: parseTime(rec.Time.V), id: rec.ID.V, base: rec.Base.V, keep: rec.Keep.V, tail: rec.Tail.V,
-			shape: rec.ShapeHash.V, source: rec.QuerySource.V, model: rec.Params.V.Model.V, agent: rec.Agent.V,
+			shape: rec.ShapeHash.V, source: rec.QuerySource.V, model: rec.Params.V.Model.V,
 		}})
 	}
 }
@@ -381,7 +377,7 @@ func (rb *rebuild) addMessage(c *wireChain, hash string) {
 
 func (rb *rebuild) messageItems(c *wireChain, hash string) []int {
 	if b := rb.f.blobs[hash]; b != nil {
-		return rb.blobItems(c, b.line)
+		return rb.blobItems(c, b)
 	}
 	m := rb.wire.messages[hash]
 	switch {
