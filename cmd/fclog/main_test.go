@@ -340,6 +340,20 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestClosedPipe ends the reader before the first byte is written, as head does.
+func TestClosedPipe(t *testing.T) {
+	h := newHome(t)
+	cmd := h.command(context.Background(), "query", testdata("bad", "good.jsonl"), "SELECT range, 'some text' FROM range(1000000)", "--format", "csv")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	require.NoError(t, cmd.Start())
+	require.NoError(t, out.Close())
+	require.NoError(t, cmd.Wait())
+	assert.Empty(t, errOut.String())
+}
+
 // TestKnownTotals runs the main job over real logs; the totals are those counted
 // independently when the logs were collected.
 func TestKnownTotals(t *testing.T) {

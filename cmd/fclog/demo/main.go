@@ -24,16 +24,21 @@ const (
 )
 
 func main() {
+	if err := os.WriteFile(path, []byte(session()), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// session is the whole log. The random numbers are the same every time.
+func session() string {
 	d := &demo{
 		now:   time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC),
 		rand:  rand.New(rand.NewPCG(3, 14)),
 		count: tokens.New(),
 	}
 	d.play()
-	if err := os.WriteFile(path, []byte(d.out.String()), 0o644); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	return d.out.String()
 }
 
 // demo is a session under way.
