@@ -71,10 +71,24 @@ func classifyPart(it item, i int) class {
 	if c, ok := match(markers, text); ok {
 		return c
 	}
-	if it.Role.V == "user" {
-		return class{kind: rollout.UserText, human: true}
+	if tag := enclosingTag(text); tag != "" || it.Role.V != "user" {
+		return class{kind: rollout.Reminder, label: tag}
 	}
-	return class{kind: rollout.Reminder}
+	return class{kind: rollout.UserText, human: true}
+}
+
+// enclosingTag is the name of a tag like <snake_case> around a whole text: the
+// form of what newer builds inject and no marker names yet.
+func enclosingTag(text string) string {
+	name, _, found := strings.Cut(text, ">")
+	tag, open := strings.CutPrefix(name, "<")
+	if !found || !open || !strings.Contains(tag, "_") || strings.Trim(tag, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		return ""
+	}
+	if !strings.HasSuffix(strings.TrimSpace(text), "</"+tag+">") {
+		return ""
+	}
+	return tag
 }
 
 func classifyLabel(label string) class {

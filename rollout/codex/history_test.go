@@ -63,6 +63,18 @@ func TestClassification(t *testing.T) {
 	assert.True(t, isUserPrompt(it))
 }
 
+func TestUnknownInjectedTags(t *testing.T) {
+	for text, want := range map[string]string{
+		"<new_notice>\nx\n</new_notice>\n":    "new_notice",
+		"<new_notice>x</new_notice> and mine": "",
+		"<b>x</b>":                            "",
+		"<new_notice>x":                       "",
+		"plain":                               "",
+	} {
+		assert.Equal(t, want, enclosingTag(text), text)
+	}
+}
+
 func TestImagesAreNotText(t *testing.T) {
 	l := start()
 	l.add("response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"<image>"},{"type":"input_image","image_url":"data:image/png;base64,AAAA"},{"type":"input_text","text":"</image>"}]}`)

@@ -40,6 +40,15 @@ func TestResumeRepeatsTheOldTotal(t *testing.T) {
 	assert.Equal(t, []int64{310}, inputs(l.read(t)))
 }
 
+// Without last usage the growth of the total is the request: 100, then 60.
+func TestTotalsAlone(t *testing.T) {
+	l := start()
+	for _, total := range []string{"100", "160"} {
+		l.message("assistant", "Hm.").add("event_msg", `{"type":"token_count","info":{"total_token_usage":{"input_tokens":`+total+`,"output_tokens":0,"total_tokens":`+total+`}}}`).message("user", "more")
+	}
+	assert.Equal(t, []int64{100, 60}, inputs(l.read(t)))
+}
+
 func TestInterruptedTurn(t *testing.T) {
 	l := start().message("assistant", "Working.").event("turn_aborted")
 	l.turn("019ca000-2000-7000-8000-000000000002").message("user", "again").message("assistant", "Yes.").usage(60, 5, 60, 5)

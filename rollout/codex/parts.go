@@ -200,11 +200,8 @@ const oldLimit = 10 << 10
 // which a limit made for many lines left the first half of its budget and a
 // mark. What was left is no JSON any more and went out as it was.
 func (b *builder) cutJSONForm(text string) (string, bool) {
-	v := b.f.metas
-	if len(v) == 0 || len(text) <= oldLimit {
-		return text, false
-	}
-	if version := v[0].Version.V; !strings.HasPrefix(version, "0.57.") && !strings.HasPrefix(version, "0.58.") {
+	minor, _ := b.f.minorVersion()
+	if len(text) <= oldLimit || minor != 57 && minor != 58 {
 		return text, false
 	}
 	if _, ok := parseShellJSON(text); !ok {

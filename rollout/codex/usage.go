@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fclog/fclog/rollout"
 )
@@ -19,9 +20,9 @@ func (f *facts) tokenCount(e event, m mark) {
 	}
 	total, last := info.Total.V, info.Last.V
 	changed := f.last == nil || *f.last != total
-	restored := f.last == nil && total != last && !f.sawOutput()
-	if !info.Last.OK && f.last != nil {
-		last = total.minus(*f.last)
+	restored := f.last == nil && info.Last.OK && total != last && f.restores() && !f.sawOutput()
+	if !info.Last.OK {
+		last = total.minus(f.last)
 	}
 	f.last = &total
 	if !changed || restored {
@@ -38,7 +39,10 @@ func (f *facts) tokenCount(e event, m mark) {
 }
 
 // minus is the growth of a running total, for a log without last usage.
-func (c counts) minus(before counts) counts {
+func (c counts) minus(before *counts) counts {
+	if before == nil {
+		return c
+	}
 	c.Input.V -= before.Input.V
 	c.Cached.V -= before.Cached.V
 	c.CacheWrite.V -= before.CacheWrite.V
@@ -46,6 +50,24 @@ func (c counts) minus(before counts) counts {
 	c.Reasoning.V -= before.Reasoning.V
 	c.Total.V -= before.Total.V
 	return c
+}
+
+// restores says whether the version that wrote the file goes on with the old
+// total when a thread is resumed: 0.78 and later do.
+func (f *facts) restores() bool {
+	minor, ok := f.minorVersion()
+	return !ok || minor >= 78
+}
+
+// minorVersion is the second part of the version that began the file: 104 for
+// 0.104.0.
+func (f *facts) minorVersion() (int64, bool) {
+	if len(f.metas) == 0 {
+		return 0, false
+	}
+	_, rest, _ := strings.Cut(f.metas[0].Version.V, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	return parseInt(minor)
 }
 
 // sawOutput says whether the model has answered yet. A resumed or forked file
