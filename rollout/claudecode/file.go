@@ -426,7 +426,7 @@ func rootName(root *line) string {
 	if root.uuid != "" {
 		return root.uuid
 	}
-	return fmt.Sprintf("line-%d", root.number)
+	return fmt.Sprintf("record-%d", root.seq)
 }
 
 // sessionID prefers the ID the file is named after: copied lines keep another.
