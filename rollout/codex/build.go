@@ -13,8 +13,6 @@ type unit struct {
 	entries   []*rollout.Entry
 	items     []int
 	key       unitKey
-	role      string
-	callID    string
 	text      string // of a prompt, for the rebuild of a local compaction
 	prompt    bool   // what a person wrote
 	context   bool   // an injected message
@@ -39,17 +37,17 @@ type builder struct {
 	reasoned map[int]int // reasoning items seen by request
 	byPlan   map[int]*planned
 
-	history    []*unit
-	aborted    *unit          // output that stands in for one a call never got
-	base       *rollout.Entry // system prompt from the metadata
-	baseText   string
-	baseSent   bool           // it is sent as a message and counts there
-	calls      map[string]int // call by its ID in the log
-	used       map[string]int // how often an ID was used
-	answerable map[int]bool
-	resulted   map[int]bool // the output item of a call carries its result
-	limits     limits
-	saw        sightings
+	history      []*unit
+	aborted      *unit          // output that stands in for one a call never got
+	base         *rollout.Entry // system prompt from the metadata
+	baseText     string
+	baseSent     bool           // it is sent as a message and counts there
+	calls        map[string]int // call by its ID in the log
+	used         map[string]int // how often an ID was used
+	answerable   map[int]bool
+	resulted     map[int]bool // the output item of a call carries its result
+	historyBytes int64        // largest output that enters the history whole
+	saw          sightings
 }
 
 // sightings are what the log held at least once.
@@ -62,7 +60,7 @@ func newBuilder(f *facts, own int) *builder {
 		f: f, own: own, b: rollout.NewBuilder(Name), request: -1, turn: -1,
 		started: map[int]int{}, runs: map[int]int{}, reasoned: map[int]int{}, byPlan: map[int]*planned{},
 		calls: map[string]int{}, used: map[string]int{}, answerable: map[int]bool{}, resulted: map[int]bool{},
-		limits: defaultPolicy,
+		historyBytes: defaultHistoryBytes,
 	}
 	b.model, b.provider = f.modelFor(f.records)
 	b.chain = b.b.Chain()
@@ -76,7 +74,23 @@ func newBuilder(f *facts, own int) *builder {
 		}
 	}
 	b.head()
+	b.foreignUsage()
 	return b
+}
+
+// foreignUsage sets usage of other threads beside the session's own. What stands
+// in copied history is in its own log.
+func (b *builder) foreignUsage() {
+	for _, c := range uniqueResponses(b.f.foreign) {
+		if c.record < b.own {
+			continue
+		}
+		u, _ := modelUsage(c.usage)
+		model, provider := b.f.modelFor(c.record)
+		b.b.Session.OtherBilled = append(b.b.Session.OtherBilled, rollout.OtherBilled{
+			Kind: "other thread", Time: c.at, Provider: provider, Model: model, Usage: u, Line: c.line,
+		})
+	}
 }
 
 // startRequests records the requests whose payload is complete before record n.
@@ -150,8 +164,8 @@ func (b *builder) record(rec record, n, line int) {
 	case typeItem, typeAgentMsg:
 		b.item(itemOf(rec), rec, n, line)
 	case typeContext:
-		if l, ok := decode[turnContext](rec.payload).Policy.V.limits(); ok {
-			b.limits = l
+		if l, ok := decode[turnContext](rec.payload).Policy.V.historyBytes(); ok {
+			b.historyBytes = l
 		}
 	case typeCompact:
 		b.compact(rec, n, line)
@@ -245,7 +259,7 @@ type part struct {
 // unit turns a response item into items of the session and puts them at the end
 // of the chain.
 func (b *builder) unit(it item, s side, request int, parts []part) *unit {
-	u := &unit{role: it.Role.V, callID: it.CallID.V, reasoning: it.Type.V == "reasoning"}
+	u := &unit{reasoning: it.Type.V == "reasoning"}
 	u.prompt = isUserPrompt(it)
 	u.context = it.Type.V == "message" && s == sideInput && !u.prompt
 	if u.prompt {

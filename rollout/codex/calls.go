@@ -30,7 +30,7 @@ func (b *builder) call(u *unit, it item, rec record, n, line int) {
 	}
 	b.answerable[index] = true
 	if b.f.outputs[id] == 0 && b.next < len(b.plan) {
-		b.aborted = &unit{callID: it.CallID.V}
+		b.aborted = &unit{}
 		b.put(b.aborted, part{text: abortedText, item: rollout.Item{
 			Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: c.Tool, CallID: it.CallID.V, Origin: rollout.Recomputed, Request: -1,
 		}})

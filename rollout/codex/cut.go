@@ -8,33 +8,28 @@ import (
 	"github.com/fclog/fclog/rollout"
 )
 
-// limits is the truncation policy of a model.
-type limits struct {
-	bytes int64 // what an output may have when it enters the history
-}
-
 // historyShare is the slack over the policy with which an output enters the
 // history (codex-rs, context manager: policy × 1.2).
 const historyShare = 1.2
 
-// defaultPolicy is 10,000 tokens, what current models have; a log of a model
-// with the older policy of 10,000 bytes names it in turn_context or not at all.
-var defaultPolicy = limits{bytes: historyBytes(10_000 * bytesPerToken)}
+// defaultHistoryBytes follows from the policy of current models, 10,000 tokens.
+// A log of a model with the older policy of 10,000 bytes names it in
+// turn_context or not at all.
+const defaultHistoryBytes = int64(10_000 * bytesPerToken * historyShare)
 
-func historyBytes(n int64) int64 { return int64(float64(n) * historyShare) }
-
-func (p policy) limits() (limits, bool) {
+// historyBytes is what an output may have when it enters the history.
+func (p policy) historyBytes() (int64, bool) {
 	n := p.Limit.V
 	if n <= 0 || n > 1<<40 {
-		return limits{}, false
+		return 0, false
 	}
 	switch p.Mode.V {
 	case "tokens":
-		return limits{historyBytes(n * bytesPerToken)}, true
+		return int64(float64(n) * bytesPerToken * historyShare), true
 	case "bytes":
-		return limits{historyBytes(n)}, true
+		return int64(float64(n) * historyShare), true
 	}
-	return limits{}, false
+	return 0, false
 }
 
 // cutMiddle keeps head and tail of a text that is over budget, as Codex does.

@@ -188,7 +188,7 @@ func (b *builder) rebuildHistory(c compaction, author int) {
 			b.shorten(u, int64(len(u.text))+left)
 		}
 	}
-	u := &unit{role: "user", text: c.Message.V, key: keyOf(item{}, []part{{text: c.Message.V}})}
+	u := &unit{text: c.Message.V, key: keyOf(item{}, []part{{text: c.Message.V}})}
 	b.put(u, part{text: c.Message.V, item: rollout.Item{
 		Kind: rollout.Summary, Role: rollout.RoleUser, Label: "compaction", Origin: rollout.Logged, Request: author,
 	}})

@@ -130,6 +130,18 @@ func TestRecordsReplaceCounters(t *testing.T) {
 	assert.Equal(t, []int64{100, 60}, inputs(l.read(t)))
 }
 
+func TestUsageOfAnotherThreadStandsBeside(t *testing.T) {
+	record := func(of string) string {
+		return `{"thread_id":"` + of + `","response_id":"r` + of + `","usage":{"input_tokens":60,"output_tokens":5}}`
+	}
+	l := start().message("assistant", "Hi.").add("token_usage_record", record(thread)).add("token_usage_record", record("reviewer"))
+	s := l.read(t)
+	assert.Equal(t, []int64{60}, inputs(s))
+	require.Len(t, s.OtherBilled, 1)
+	assert.EqualValues(t, 60, *s.OtherBilled[0].Usage.Input)
+	assert.Empty(t, s.Problems)
+}
+
 func TestSplitReasoning(t *testing.T) {
 	// Weights 300 and 100 share 41 tokens: 30 (30.75 cut down) and the rest, 11.
 	p := &planned{usage: &counts{Reasoning: maybe[int64]{V: 41, OK: true}}, runs: []*run{{reasoning: []int64{300, 100}}}}

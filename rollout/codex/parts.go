@@ -156,7 +156,7 @@ func toolName(it item) string {
 // output cut to the size with which it enters the history.
 func (b *builder) outputParts(it item) []part {
 	tool, class, label := b.answeredTool(it)
-	budget := b.limits.bytes
+	budget := b.historyBytes
 	var out []part
 	for _, c := range outputParts(it.Output) {
 		p := part{text: c.Text.V, item: rollout.Item{Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: tool, Label: label, Origin: rollout.Logged}}

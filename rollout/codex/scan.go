@@ -58,6 +58,7 @@ type facts struct {
 	counters     []counter      // counted token_count events
 	usageRecords []counter      // token_usage_record events
 	runs         []int          // first records of the runs
+	foreign      []counter      // token_usage_record events of other threads
 	outputs      map[string]int // tool outputs by call ID
 	plan         string         // plan of the account; "" none named
 	patchTool    bool           // apply_patch was a free-form tool

@@ -86,6 +86,7 @@ func (f *facts) sawOutput() bool {
 // of a resumed file that an older version wrote.
 func (f *facts) settleUsage() {
 	counted := f.counters
+	f.splitForeign()
 	if len(f.usageRecords) > 0 {
 		opening := f.usageRecords[0]
 		counted = nil
@@ -109,6 +110,26 @@ func (f *facts) settleUsage() {
 		marks = append(marks, c.mark())
 	}
 	f.marks = marks
+}
+
+// splitForeign sets records of other threads apart, such as a reviewer's, when
+// the file's own thread has records too.
+func (f *facts) splitForeign() {
+	if len(f.metas) == 0 {
+		return
+	}
+	own := f.metas[0].ID.V
+	var mine, others []counter
+	for _, r := range f.usageRecords {
+		if r.thread == own || r.thread == "" {
+			mine = append(mine, r)
+		} else {
+			others = append(others, r)
+		}
+	}
+	if len(mine) > 0 {
+		f.usageRecords, f.foreign = mine, others
+	}
 }
 
 func (c counter) mark() mark {
