@@ -12,6 +12,9 @@ import (
 	"github.com/fclog/fclog/internal/term"
 )
 
+// maxSkipped is how many skipped files an import names.
+const maxSkipped = 10
+
 type importFlags struct {
 	dataset string
 	noText  bool
@@ -56,7 +59,11 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	if err != nil {
 		return err
 	}
-	for _, n := range s.notes {
+	for i, n := range s.notes {
+		if i == maxSkipped {
+			a.warn("… and %s", term.Count(int64(len(s.notes)-i), "more file was skipped", "more files were skipped"))
+			break
+		}
 		a.warn("%s was skipped: %s", n.File, n.Detail)
 	}
 	return a.finishImport(ctx, f, s, summary)

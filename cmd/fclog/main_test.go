@@ -188,6 +188,7 @@ func TestInputFromPipe(t *testing.T) {
 	got = newHome(t).feed("", "audit", "-")
 	assert.Equal(t, 3, got.code)
 	assert.Contains(t, got.stderr, "standard input")
+	assert.NotContains(t, got.stderr, "fclog-", "no temporary path gets out")
 }
 
 func TestNewestSessionOfTheMachine(t *testing.T) {
@@ -308,6 +309,58 @@ func TestReportFitsItsWidth(t *testing.T) {
 		require.Equal(t, 0, got.code, got.stderr)
 		termtest.CheckTerminal(t, got.stdout, width, false)
 	}
+}
+
+// TestHostileLog runs the main job over a log in which every name and command is
+// an attack.
+func TestHostileLog(t *testing.T) {
+	h := newHome(t)
+	log := filepath.Join(h.dir, "hostile.jsonl")
+	require.NoError(t, os.WriteFile(log, hostileLog(t), 0o644))
+	for _, width := range []int{80, 160} {
+		for _, args := range [][]string{{"audit", log}, {"payload", log}, {"payload", log, "--request", "30"}, {"query", log, "SELECT tool, args FROM calls"}} {
+			got := h.run(append(args, "--width", fmt.Sprint(width))...)
+			require.Equal(t, 0, got.code, got.stderr)
+			termtest.CheckTerminal(t, got.stdout, width, false)
+		}
+	}
+	for _, args := range [][]string{{"audit", log, "--format", "md"}, {"audit", log, "--format", "json"}, {"query", log, "SELECT tool, args FROM calls", "--format", "json"}} {
+		got := h.run(args...)
+		require.Equal(t, 0, got.code, got.stderr)
+		termtest.CheckTerminal(t, got.stdout, 1<<30, false)
+		if args[len(args)-1] == "json" {
+			assert.True(t, json.Valid([]byte(got.stdout)))
+		}
+	}
+}
+
+// hostileLog is the bundled session with other names, commands and outputs.
+func hostileLog(t *testing.T) []byte {
+	t.Helper()
+	demo, err := os.ReadFile(filepath.Join("demo", "session.jsonl"))
+	require.NoError(t, err)
+	texts := termtest.Hostile()
+	var out bytes.Buffer
+	for i, line := range bytes.Split(bytes.TrimSpace(demo), []byte("\n")) {
+		var record map[string]any
+		require.NoError(t, json.Unmarshal(line, &record))
+		payload, text := record["payload"].(map[string]any), texts[i%len(texts)]
+		switch payload["type"] {
+		case "function_call":
+			args, err := json.Marshal(map[string]string{"cmd": text})
+			require.NoError(t, err)
+			payload["name"], payload["arguments"] = "x"+text, string(args)
+		case "function_call_output":
+			payload["output"] = text
+		}
+		if record["type"] == "turn_context" {
+			payload["model"], payload["cwd"] = "m"+text, text
+		}
+		encoded, err := json.Marshal(record)
+		require.NoError(t, err)
+		out.Write(append(encoded, '\n'))
+	}
+	return out.Bytes()
 }
 
 // TestInterrupt stops a command that waits for input.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fclog/fclog/analyze"
@@ -112,7 +114,11 @@ func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dat
 	bar := progress.New(a.stderr, "reading logs", term.IsTerminal(a.stderr))
 	defer bar.Done()
 	o.Progress = bar.Set
-	return dataset.Import(ctx, dir, inputs(files), o)
+	summary, err := dataset.Import(ctx, dir, inputs(files), o)
+	if err != nil {
+		return summary, fmt.Errorf("importing into %s: %w", dir, err)
+	}
+	return summary, nil
 }
 
 // inputs is where formats and datasets meet: neither knows the other.
@@ -152,15 +158,27 @@ func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, e
 	return files, nil
 }
 
-// named makes errors about the standard input speak of it.
+// named makes errors speak of what the user named.
 func (s *source) named(err error, paths []string) error {
-	for _, p := range paths {
-		if name, ok := s.renamed[p]; ok {
-			return fmt.Errorf("reading %s: %w", name, err)
-		}
+	var disk *fs.PathError
+	if errors.As(err, &disk) {
+		return fmt.Errorf("cannot read %s: %w", disk.Path, disk.Err)
 	}
-	return err
+	text := err.Error()
+	for _, p := range paths {
+		text = strings.ReplaceAll(text, p, s.name(p))
+	}
+	return renamedError{text, err}
 }
+
+// renamedError is an error in the user's words.
+type renamedError struct {
+	text string
+	err  error
+}
+
+func (e renamedError) Error() string { return e.text }
+func (e renamedError) Unwrap() error { return e.err }
 
 // local copies what is no file yet, the standard input and the bundled session,
 // into the temporary folder.

@@ -56,8 +56,8 @@ func head(a *analyze.Audit, o Options) *section {
 	rows := []row{
 		total("input", t.InputTokens, t.InputTokens, "everything sent · measured"),
 		total("  uncached", t.UncachedInputTokens, t.InputTokens, ""),
-		total("  cache read", t.CacheReadTokens, t.InputTokens, ""),
-		total("  cache write", t.CacheWriteTokens, t.InputTokens, ""),
+		total("  cache read", t.CacheReadTokens, t.InputTokens, partly(a, t.CacheReadTokens, func(t analyze.Totals) *int64 { return t.CacheReadTokens })),
+		total("  cache write", t.CacheWriteTokens, t.InputTokens, partly(a, t.CacheWriteTokens, func(t analyze.Totals) *int64 { return t.CacheWriteTokens })),
 		total("output", t.OutputTokens, nil, outputNote(t)),
 		{cells: []cell{plain("cost"), plain(term.Opt(t.CostUSD, term.USD)), {}, {}}, notes: []string{costNote(a)}},
 		total("peak context", t.PeakInputTokens, nil, "largest request · measured"),
@@ -84,6 +84,24 @@ func total(name string, n, whole *int64, note string) row {
 		r.notes = []string{note}
 	}
 	return r
+}
+
+// partly says so when a sum is known of some sessions only.
+func partly(a *analyze.Audit, sum *int64, part func(analyze.Totals) *int64) string {
+	unknown, known := int64(0), int64(0)
+	for _, s := range a.Sessions {
+		switch {
+		case s.Own.InputTokens == nil:
+		case part(s.Own) == nil:
+			unknown++
+		default:
+			known++
+		}
+	}
+	if sum == nil || unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf("partial: unknown in %d of %s", unknown, term.Count(unknown+known, "session", "sessions"))
 }
 
 // scope says how much was looked at, and what was not.

@@ -92,7 +92,7 @@ func (p *payloadParts) Request(r analyze.PayloadRequest) error {
 	if err := p.write(title, t); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(p.w, "\n  %s\n", payloadSum(r))
+	_, err := fmt.Fprintf(p.w, "\n  %s\n", strings.Join(term.Wrap(payloadSum(r), p.width-indent), "\n  "))
 	return err
 }
 

@@ -185,6 +185,16 @@ func TestUnknownIsShownAsSuch(t *testing.T) {
 	}
 }
 
+func TestPartlyKnownSums(t *testing.T) {
+	a := sample()
+	other := a.Sessions[0]
+	other.Own.CacheWriteTokens = nil
+	a.Sessions = append(a.Sessions, other, other)
+	out := terminal(t, a, report.Options{Width: 120, UTF8: true})
+	assert.Contains(t, out, "partial: unknown in 2 of 3 sessions")
+	assert.Equal(t, 1, strings.Count(out, "partial:"))
+}
+
 func TestProblemsAreFolded(t *testing.T) {
 	a := sample()
 	for range 500 {
