@@ -26,15 +26,21 @@ const slotBits = 40
 // them and record each request; the builder turns that into spans.
 type Builder struct {
 	Session *Session
-	texts   map[[32]byte]TextID
+	texts   map[textKey]TextID
 	chains  []*Chain
+}
+
+// textKey tells a readable text from opaque data of the same content.
+type textKey struct {
+	hash   [32]byte
+	opaque bool
 }
 
 // NewBuilder starts a session of the named log format.
 func NewBuilder(source string) *Builder {
 	return &Builder{
 		Session: &Session{Source: source},
-		texts:   map[[32]byte]TextID{},
+		texts:   map[textKey]TextID{},
 	}
 }
 
@@ -59,12 +65,13 @@ func (b *Builder) OpaqueSum(hash [32]byte, chars, bytes int) TextID {
 }
 
 func (b *Builder) intern(t Text) TextID {
-	if id, ok := b.texts[t.Hash]; ok {
+	key := textKey{t.Hash, t.Opaque}
+	if id, ok := b.texts[key]; ok {
 		return id
 	}
 	id := TextID(len(b.Session.Texts))
 	b.Session.Texts = append(b.Session.Texts, t)
-	b.texts[t.Hash] = id
+	b.texts[key] = id
 	return id
 }
 

@@ -94,7 +94,7 @@ type Request struct {
 	Usage        Usage
 	OutputFinal  bool   // Usage.Output is the provider's final figure, not a snapshot
 	Subscription bool   // billed by subscription: no price per token
-	Messages     *int64 // messages on the wire, system included if it is one; nil unknown
+	Messages     *int64 // pieces on the wire that framing is paid for, as the format's package says; nil unknown
 	PromptChars  *int64 // characters the agent itself counted (UTF-16 units); nil not logged
 	Line         int    // line in the log, 1-based
 }
