@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -240,10 +241,21 @@ func (a *app) newest(ctx context.Context, sel analyze.Selection) ([]string, erro
 		return nil, fmt.Errorf("%w: %d sessions on this machine, none matches the selection", errNothing, len(found))
 	}
 	if sel == (analyze.Selection{Agent: sel.Agent}) {
-		paths = paths[:1]
+		paths = []string{mainOf(paths[0], found)}
 		a.warn("newest session on this machine: %s", paths[0])
 	}
 	return paths, nil
+}
+
+// mainOf is the session file that brings path as its companion, else path itself:
+// the newest file may be that of a sub-agent.
+func mainOf(path string, found []formats.Session) string {
+	for _, f := range found {
+		if f.Format.Companions != nil && f.Path != path && slices.Contains(f.Format.Companions(f.Path), path) {
+			return f.Path
+		}
+	}
+	return path
 }
 
 // analysis opens the selected sessions of a source.

@@ -178,9 +178,9 @@ func sessions(a *analyze.Audit, o Options) *section {
 	list := slices.Clone(a.Sessions)
 	slices.SortStableFunc(list, func(x, y analyze.SessionSummary) int { return int(sign(inputOf(y) - inputOf(x))) })
 	t := &table{columns: []column{
-		{title: "session", flex: true, min: 12}, {title: "agent", optional: 2, flex: true, min: 8},
+		{title: "session", flex: true, min: 20}, {title: "agent", optional: 2, flex: true, min: 8},
 		{title: "requests", number: true}, {title: "input", number: true}, {title: "share", number: true, optional: 1},
-		{title: "output", number: true}, {title: "cost", number: true, optional: 3},
+		{title: "output", number: true}, {title: "cost", number: true, optional: 3}, {title: "with sub-agents", number: true, optional: 4},
 	}}
 	for i, s := range list {
 		if i == o.top() {
@@ -190,9 +190,19 @@ func sessions(a *analyze.Audit, o Options) *section {
 		t.rows = append(t.rows, row{cells: []cell{
 			logged(s.SessionID), logged(agentOf(s)), number(s.Own.Requests), optional(s.Own.InputTokens),
 			share(ratio(s.Own.InputTokens, a.Totals.InputTokens)), optional(s.Own.OutputTokens), plain(term.Opt(s.Own.CostUSD, term.USD)),
+			withSubAgents(s),
 		}})
 	}
 	return &section{title: "Sessions", table: t}
+}
+
+// withSubAgents is a session's input including that of the sub-agents it started,
+// where it started any.
+func withSubAgents(s analyze.SessionSummary) cell {
+	if s.Inclusive.Sessions <= s.Own.Sessions {
+		return cell{}
+	}
+	return optional(s.Inclusive.InputTokens)
 }
 
 func agentOf(s analyze.SessionSummary) string {
