@@ -64,5 +64,4 @@ type chart struct {
 func plain(s string) cell   { return cell{text: text{s: s}} }
 func logged(s string) cell  { return cell{text: fromLog(s)} }
 func bar(v *float64) cell   { return cell{share: v} }
-func own(s string) text     { return text{s: s} }
 func fromLog(s string) text { return text{s: s, log: true} }

@@ -193,7 +193,7 @@ func sessions(a *analyze.Audit, o Options) *section {
 			withSubAgents(s),
 		}})
 	}
-	return &section{title: "Sessions", table: t}
+	return &section{title: "Sessions", prose: []string{"Largest input first · measured, cost estimated."}, table: t}
 }
 
 // withSubAgents is a session's input including that of the sub-agents it started,

@@ -189,11 +189,15 @@ func screenNote(s string) string {
 
 var addresses = regexp.MustCompile(`,? *https?://[^\s)]+`)
 
+// barWidth is the longest bar of a column; beside notes bars are shorter.
 func (t *terminal) barWidth(m table, c column) int {
-	if !c.bar || m.noteHead != "" {
-		return c.min
+	switch {
+	case m.noteHead == "":
+		return maxBar
+	case t.width >= wideWidth:
+		return 3 * c.min
 	}
-	return maxBar
+	return c.min
 }
 
 // longestBar is the share that fills a bar: bars compare rows with each other.

@@ -9,7 +9,7 @@ import (
 )
 
 // maxWrap is how wide a sentence in a column would like to be.
-const maxWrap = 72
+const maxWrap = 80
 
 // gap is the number of blanks between two columns.
 const gap = 2
