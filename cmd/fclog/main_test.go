@@ -93,10 +93,10 @@ func testdata(parts ...string) string {
 }
 
 func TestCommandLines(t *testing.T) {
-	good, demo := testdata("bad", "good.jsonl"), filepath.Join("demo", "session.jsonl")
+	good, codex := testdata("bad", "good.jsonl"), testdata("codex", "poll-0.104.jsonl")
 	empty := t.TempDir()
 	for _, c := range []struct {
-		args   string // PATH stands for good.jsonl, EMPTY for an empty folder
+		args   string // PATH stands for good.jsonl, CODEX for a Codex log, EMPTY for an empty folder
 		code   int
 		stdout string // parts that must be there, ' & ' between them
 		stderr string
@@ -146,8 +146,8 @@ func TestCommandLines(t *testing.T) {
 		{"audit PATH --format md", 0, "# fclog audit & | input | 2,100 |", ""},
 		{"audit PATH --format json --compact", 0, `"schema_version":1 & "input_tokens":2100`, ""},
 		{"audit ../../testdata/bad/cut-last-line.jsonl --width 160", 0, "cut-line & cut-last-line.jsonl:7", ""},
-		{"audit --demo", 0, "gpt-5.3-codex & bundled session & Growth", ""},
-		{"audit DEMO --tz Europe/Vienna", 0, "2026-03-14 10:26", ""}, // 09:26 UTC
+		{"audit --demo", 0, "freecode & MiniMax-M3 & bundled session & Cache breaks & Growth", ""},
+		{"audit CODEX --tz Europe/Vienna", 0, "2026-02-24 16:00", ""}, // 15:00 UTC
 		{"payload PATH", 0, "request & counted & unlogged", ""},
 		{"payload PATH --request 2", 0, "Request 2 of session & kind", ""},
 		{"sessions ../../testdata/bad/good.jsonl", 0, "freecode & good.jsonl", ""},
@@ -158,7 +158,7 @@ func TestCommandLines(t *testing.T) {
 			var args []string
 			for _, a := range strings.Split(c.args, " ") {
 				if c.args != "" {
-					args = append(args, strings.NewReplacer("PATH", good, "EMPTY", empty, "DEMO", demo).Replace(a))
+					args = append(args, strings.NewReplacer("PATH", good, "EMPTY", empty, "CODEX", codex).Replace(a))
 				}
 			}
 			got := newHome(t).run(args...)
@@ -196,7 +196,7 @@ func TestNewestSessionOfTheMachine(t *testing.T) {
 	old, fresh := filepath.Join(h.dir, ".codex", "sessions", "old.jsonl"), filepath.Join(h.dir, ".codex", "sessions", "2026", "new.jsonl")
 	for path, age := range map[string]time.Duration{old: 48 * time.Hour, fresh: time.Hour} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		copyFile(t, filepath.Join("demo", "session.jsonl"), path)
+		copyFile(t, testdata("codex", "poll-0.104.jsonl"), path)
 		require.NoError(t, os.Chtimes(path, time.Now(), time.Now().Add(-age)))
 	}
 	got := h.run("audit", "--format", "json")
@@ -318,7 +318,7 @@ func TestHostileLog(t *testing.T) {
 	log := filepath.Join(h.dir, "hostile.jsonl")
 	require.NoError(t, os.WriteFile(log, hostileLog(t), 0o644))
 	for _, width := range []int{80, 160} {
-		for _, args := range [][]string{{"audit", log}, {"payload", log}, {"payload", log, "--request", "30"}, {"query", log, "SELECT tool, args FROM calls"}} {
+		for _, args := range [][]string{{"audit", log}, {"payload", log}, {"payload", log, "--request", "3"}, {"query", log, "SELECT tool, args FROM calls"}} {
 			got := h.run(append(args, "--width", fmt.Sprint(width))...)
 			require.Equal(t, 0, got.code, got.stderr)
 			termtest.CheckTerminal(t, got.stdout, width, false)
@@ -334,14 +334,14 @@ func TestHostileLog(t *testing.T) {
 	}
 }
 
-// hostileLog is the bundled session with other names, commands and outputs.
+// hostileLog is a Codex session with other names, commands and outputs.
 func hostileLog(t *testing.T) []byte {
 	t.Helper()
-	demo, err := os.ReadFile(filepath.Join("demo", "session.jsonl"))
+	log, err := os.ReadFile(testdata("codex", "compaction-0.118.jsonl"))
 	require.NoError(t, err)
 	texts := termtest.Hostile()
 	var out bytes.Buffer
-	for i, line := range bytes.Split(bytes.TrimSpace(demo), []byte("\n")) {
+	for i, line := range bytes.Split(bytes.TrimSpace(log), []byte("\n")) {
 		var record map[string]any
 		require.NoError(t, json.Unmarshal(line, &record))
 		payload, text := record["payload"].(map[string]any), texts[i%len(texts)]

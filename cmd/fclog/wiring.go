@@ -14,6 +14,7 @@ import (
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/demo"
 	"github.com/fclog/fclog/internal/pricing"
 	"github.com/fclog/fclog/internal/progress"
 	"github.com/fclog/fclog/internal/term"
@@ -185,9 +186,9 @@ func (e renamedError) Unwrap() error { return e.err }
 // into the temporary folder.
 func (a *app) local(ctx context.Context, s *source, r request) ([]string, error) {
 	if r.demo {
-		path := filepath.Join(s.temp, "demo.jsonl")
+		path, err := demo.Unpack(filepath.Join(s.temp, "demo"))
 		s.renamed[path] = "bundled session"
-		return []string{path}, os.WriteFile(path, demoSession, 0o600)
+		return []string{path}, err
 	}
 	paths := make([]string, len(r.paths))
 	for i, p := range r.paths {
