@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fclog/fclog/analyze/dataset"
-	"github.com/fclog/fclog/analyze/measure"
 	"github.com/fclog/fclog/internal/devdata"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/formats"
+	"github.com/fclog/fclog/rollout/measure"
 )
 
 // openLogs imports real logs and opens them.
