@@ -1,0 +1,64 @@
+package replay
+
+// Estimate is the answer for one variant over all recordings. Nil means unknown.
+// Static figures assume that the model behaves exactly as recorded.
+type Estimate struct {
+	Variant                  string         `json:"variant"`
+	Options                  Values         `json:"options"`
+	Requests                 int64          `json:"requests"`
+	InputTokens              *int64         `json:"input_tokens"`
+	OutputTokens             *int64         `json:"output_tokens"`
+	CostUSD                  *float64       `json:"cost_usd"`
+	StaticSavingTokens       *int64         `json:"static_saving_tokens"` // baseline input - variant input, low end of the range
+	StaticSavingTokensHigh   *int64         `json:"static_saving_tokens_high"`
+	StaticSavingOutputTokens *int64         `json:"static_saving_output_tokens"`
+	StaticSavingShare        *float64       `json:"static_saving_share"`  // of recorded input, 0 to 1
+	StaticSavingUSD          *float64       `json:"static_saving_usd"`    // negative: dearer
+	SavedCountedTokens       int64          `json:"saved_counted_tokens"` // raw tokens, also without usage
+	CacheReadLost            *int64         `json:"cache_read_lost"`      // tokens no longer read from the cache because sent text changed
+	EditedItems              int64          `json:"edited_items"`
+	RemovedRequestsLow       int64          `json:"removed_requests_low"`
+	RemovedRequestsHigh      int64          `json:"removed_requests_high"`
+	AddedRequests            int64          `json:"added_requests"`
+	BreakEvenRequestsTokens  *float64       `json:"break_even_requests_tokens"`
+	BreakEvenRequestsUSD     *float64       `json:"break_even_requests_usd"`
+	Detours                  *Detours       `json:"detours"` // nil: no lossy edit
+	TrialsNeeded             *int64         `json:"trials_needed"`
+	Basis                    string         `json:"basis"`
+	Verdict                  string         `json:"verdict"`
+	Unsupported              *string        `json:"unsupported"` // why no log given supports it
+	Warnings                 []string       `json:"warnings"`
+	Top                      []Contribution `json:"top"`
+}
+
+// Contribution is one item of a plan and what it saves by itself.
+type Contribution struct {
+	SessionID   string  `json:"session_id"`
+	Item        int     `json:"item"`
+	What        string  `json:"what"` // path or command of the call; log text: escape before showing
+	Tool        string  `json:"tool"`
+	Why         string  `json:"why"`
+	Before      int64   `json:"before_tokens"` // raw, once
+	After       int64   `json:"after_tokens"`
+	Requests    int64   `json:"requests"`     // that carried it
+	SavedTokens float64 `json:"saved_tokens"` // provider tokens over all of them
+}
+
+// Detours is the estimate of what the model would do to get back what was cut.
+type Detours struct {
+	Expected float64  `json:"expected"` // extra requests over all recordings
+	Low      float64  `json:"low"`
+	High     float64  `json:"high"`
+	Evidence Evidence `json:"evidence"`
+}
+
+// Evidence is what a Detours estimate rests on.
+type Evidence struct {
+	Edits       int64    `json:"edits"`      // lossy edits
+	LaterUsed   int64    `json:"later_used"` // edits whose cut text turns up later in this log and stood nowhere else
+	NullRate    *float64 `json:"null_rate"`  // how often the same match hits text of other sessions
+	BaseRate    *float64 `json:"base_rate"`  // recoveries per truncation, net of the null
+	Truncations int64    `json:"truncations"`
+	Recoveries  int64    `json:"recoveries"`
+	Source      string   `json:"source"` // these logs, or the orientation figures
+}
