@@ -164,13 +164,13 @@ func TestAuditOfNothing(t *testing.T) {
 func TestInclusiveTotalsAndLeftOut(t *testing.T) {
 	b := &builder{}
 	b.session(dataset.Session{SessionID: "main"})
-	b.session(dataset.Session{SessionID: "child", ParentSessionID: "main", ParentCallID: "call-0", Agent: "explorer"})
-	b.session(dataset.Session{SessionID: "grandchild", ParentSessionID: "child"})
+	b.session(dataset.Session{SessionID: "child", ParentSessionID: ptr("main"), ParentCallID: ptr("call-0"), Agent: ptr("explorer")})
+	b.session(dataset.Session{SessionID: "grandchild", ParentSessionID: ptr("child")})
 	for i, id := range []string{"main", "child", "grandchild"} {
 		b.request(id, usage(int64(1000*(i+1)), 0, 10, 5, 1))
 	}
 	b.call("main", 1, dataset.Call{Class: "agent"})
-	b.call("main", 1, dataset.Call{Class: "agent", ChildSession: "gone"})
+	b.call("main", 1, dataset.Call{Class: "agent", ChildSession: ptr("gone")})
 	b.call("main", 1, dataset.Call{Class: "agent", Failed: ptr(true)})
 	a := audit(t, b.tables)
 	inclusive := map[string]int64{}
@@ -188,7 +188,7 @@ func TestCostIsPartialWhereSomethingHasNoPrice(t *testing.T) {
 	b.session(dataset.Session{SessionID: "a"})
 	b.request("a", usage(1000, 0, 10, 0, 0))
 	other := usage(1000, 0, 10, 0, 0)
-	other.Model = "m2"
+	other.Model = ptr("m2")
 	b.request("a", other)
 	b.prices = []Price{{Model: "m1", Input: ptr(2.0), Output: ptr(5.0)}}
 	a := audit(t, b.tables)
@@ -213,7 +213,7 @@ func TestUsageByDayTakesATimeZone(t *testing.T) {
 	b := &builder{}
 	b.session(dataset.Session{SessionID: "a"})
 	r := usage(100, 0, 1, 0, 0)
-	r.Time = time.Date(2026, 1, 1, 23, 30, 0, 0, time.UTC).UnixMilli() // 00:30 on the 2nd in Berlin
+	r.Time = ptr(time.Date(2026, 1, 1, 23, 30, 0, 0, time.UTC).UnixMilli()) // 00:30 on the 2nd in Berlin
 	b.request("a", r)
 	db := b.open(t)
 	day := func(tz string) string {

@@ -34,15 +34,15 @@ func TestCacheBreakCauses(t *testing.T) {
 			b.span("a", block, 0, 2, 2, inSystem)
 		}, "block-before-conversation"},
 		{"new run", 5_000, func(b *builder) { b.requests[1].Run = 2 }, "run-border"},
-		{"six minutes later", 5_000, func(b *builder) { b.requests[1].Time = b.requests[0].Time + 360_000 }, "lifetime"},
-		{"six minutes later in a new run", 5_000, func(b *builder) { b.requests[1].Time, b.requests[1].Run = b.requests[0].Time+360_000, 2 }, "lifetime"},
+		{"six minutes later", 5_000, func(b *builder) { b.requests[1].Time = ptr(*b.requests[0].Time + 360_000) }, "lifetime"},
+		{"six minutes later in a new run", 5_000, func(b *builder) { b.requests[1].Time, b.requests[1].Run = ptr(*b.requests[0].Time+360_000), 2 }, "lifetime"},
 		{"six minutes later with the 1 h cache", 5_000, func(b *builder) {
-			b.requests[1].Time = b.requests[0].Time + 360_000
+			b.requests[1].Time = ptr(*b.requests[0].Time + 360_000)
 			b.requests[0].CacheWrite1hTokens = ptr(int64(1))
 		}, "unknown"},
-		{"another model", 5_000, func(b *builder) { b.requests[1].Model = "m2" }, "model-changed"},
+		{"another model", 5_000, func(b *builder) { b.requests[1].Model = ptr("m2") }, "model-changed"},
 		{"an item of the conversation changed", 5_000, func(b *builder) {
-			result := b.item("a", dataset.Item{Kind: "tool_result", Tool: "bash"}, 10)
+			result := b.item("a", dataset.Item{Kind: "tool_result", Tool: ptr("bash")}, 10)
 			b.span("a", result, 0, 1, 1)
 			b.span("a", result, 0, 2, 2)
 		}, "content-changed"},

@@ -26,8 +26,8 @@ func day(d, hour int) int64 {
 // session makes a part of one session row.
 func session(source, id string, started int64) *dataset.Rows {
 	return &dataset.Rows{Sessions: []dataset.Session{{
-		Part: "part-of-" + id, SessionID: id, Source: source, File: "/logs/" + id, StartedAt: started,
-		EndedAt: started + 3_600_000, Records: 10, Encoding: "o200k_base", HasText: true, Importer: "1",
+		Part: "part-of-" + id, SessionID: id, Source: source, File: "/logs/" + id, StartedAt: known(started),
+		EndedAt: ptr(started + 3_600_000), Records: 10, Encoding: "o200k_base", HasText: true, Importer: "1",
 	}}}
 }
 
@@ -37,7 +37,7 @@ func addRequest(rows *dataset.Rows, response string, change func(*dataset.Reques
 	n := int64(len(rows.Requests))
 	r := dataset.Request{
 		Part: s.Part, SessionID: s.SessionID, RequestIndex: n, Request: n + 1, Kind: "turn", Run: 1, Attempt: 1,
-		ResponseID: response, Status: "answered", Model: "m", InputTokens: num(int64(100)), OutputTokens: num(int64(10)),
+		ResponseID: known(response), Status: "answered", Model: ptr("m"), InputTokens: num(int64(100)), OutputTokens: num(int64(10)),
 	}
 	if change != nil {
 		change(&r)
@@ -226,13 +226,13 @@ func TestCost(t *testing.T) {
 		{"unknown price of tokens not used", []Price{noCache}, usage(n(100), n(0), nil, nil, nil, n(10)), num(100*10 + 10*50.0)},
 		{"unknown model", nil, nil, nil},
 		{"longer name is another model", []Price{{Model: "m-2", Input: num(1.0), Output: num(1.0)}}, nil, nil},
-		{"shorter name is another model", []Price{full}, func(r *dataset.Request) { r.Model = "m-mini" }, nil},
+		{"shorter name is another model", []Price{full}, func(r *dataset.Request) { r.Model = ptr("m-mini") }, nil},
 		{"subscription", []Price{full}, func(r *dataset.Request) { r.Subscription = true }, nil},
-		{"bare model", []Price{full}, func(r *dataset.Request) { r.Model = "vendor/m" }, num(100*10 + 10*50.0)},
-		{"exact key before bare model", []Price{full, {Model: "vendor/m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Model = "vendor/m" }, num(110.0)},
-		{"provider before any provider", []Price{full, {Provider: "p", Model: "m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = "p" }, num(110.0)},
-		{"provider in the key", []Price{full, {Model: "p/m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = "p" }, num(110.0)},
-		{"another provider's price", []Price{{Provider: "q", Model: "m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = "p" }, nil},
+		{"bare model", []Price{full}, func(r *dataset.Request) { r.Model = ptr("vendor/m") }, num(100*10 + 10*50.0)},
+		{"exact key before bare model", []Price{full, {Model: "vendor/m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Model = ptr("vendor/m") }, num(110.0)},
+		{"provider before any provider", []Price{full, {Provider: "p", Model: "m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = ptr("p") }, num(110.0)},
+		{"provider in the key", []Price{full, {Model: "p/m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = ptr("p") }, num(110.0)},
+		{"another provider's price", []Price{{Provider: "q", Model: "m", Input: num(1.0), Output: num(1.0)}}, func(r *dataset.Request) { r.Provider = ptr("p") }, nil},
 		{"only priced by a provider, provider unknown", []Price{{Provider: "q", Model: "m", Input: num(1.0), Output: num(1.0)}}, nil, num(110.0)},
 	}
 	for _, tt := range tests {
@@ -263,10 +263,10 @@ func TestSelection(t *testing.T) {
 	dir := t.TempDir()
 	a, b, c, sub := session("codex", "aa1", day(1, 0)), session("codex", "aa2", day(2, 0)), session("freecode", "bb1", day(3, 0)), session("freecode", "sub", day(4, 0))
 	none := session("freecode", "no-time", 0)
-	none.Sessions[0].EndedAt = 0
-	a.Sessions[0].Models, a.Sessions[0].CWD = []string{"gpt-5"}, "/home/u/Project-One"
-	b.Sessions[0].Models, b.Sessions[0].CWD = []string{"gpt-5-mini", "openai/GPT-5"}, "/home/u/two"
-	sub.Sessions[0].ParentSessionID = "bb1"
+	none.Sessions[0].EndedAt = nil
+	a.Sessions[0].Models, a.Sessions[0].CWD = []string{"gpt-5"}, ptr("/home/u/Project-One")
+	b.Sessions[0].Models, b.Sessions[0].CWD = []string{"gpt-5-mini", "openai/GPT-5"}, ptr("/home/u/two")
+	sub.Sessions[0].ParentSessionID = ptr("bb1")
 	write(t, dir, a, b, c, sub, none)
 	at := func(d, h int) time.Time { return time.UnixMilli(day(d, h)) }
 	tests := []struct {
@@ -302,12 +302,12 @@ func TestSessionTree(t *testing.T) {
 	dir := t.TempDir()
 	root, logged, named, spawned, late := session("freecode", "root", day(1, 0)), session("freecode", "logged", day(1, 1)),
 		session("freecode", "named", day(1, 2)), session("freecode", "spawned", day(1, 3)), session("freecode", "late", day(1, 9))
-	logged.Sessions[0].ParentSessionID, logged.Sessions[0].ParentCallID = "root", "c9"
-	spawned.Sessions[0].SpawnedAt = day(1, 3)
-	late.Sessions[0].SpawnedAt = day(1, 9)
+	logged.Sessions[0].ParentSessionID, logged.Sessions[0].ParentCallID = ptr("root"), ptr("c9")
+	spawned.Sessions[0].SpawnedAt = ptr(day(1, 3))
+	late.Sessions[0].SpawnedAt = ptr(day(1, 9))
 	call := func(p *dataset.Rows, id, class string, at int64, hours int64, child string) {
 		p.Calls = append(p.Calls, dataset.Call{Part: p.Sessions[0].Part, SessionID: p.Sessions[0].SessionID, Call: int64(len(p.Calls)),
-			CallID: id, Tool: "agent", Class: class, Time: at, DurationMS: num(hours * 3_600_000), ChildSession: child})
+			CallID: id, Tool: "agent", Class: class, Time: ptr(at), DurationMS: num(hours * 3_600_000), ChildSession: known(child)})
 	}
 	call(root, "c1", "agent", day(1, 2), 6, "")
 	call(root, "c2", "agent", day(1, 2), 1, "named")
@@ -327,7 +327,7 @@ func TestSessionTree(t *testing.T) {
 func TestSessionTreeSurvivesCycles(t *testing.T) {
 	dir := t.TempDir()
 	a, b, self := session("codex", "a", day(1, 0)), session("codex", "b", day(1, 0)), session("codex", "self", day(1, 0))
-	a.Sessions[0].ParentSessionID, b.Sessions[0].ParentSessionID, self.Sessions[0].ParentSessionID = "b", "a", "self"
+	a.Sessions[0].ParentSessionID, b.Sessions[0].ParentSessionID, self.Sessions[0].ParentSessionID = ptr("b"), ptr("a"), ptr("self")
 	write(t, dir, a, b, self)
 	db := open(t, Options{Dataset: dir})
 	assert.Equal(t, []string{"3"}, rowsOf(t, db, "SELECT count(*) FROM session_tree"))

@@ -13,7 +13,7 @@ import (
 func (b *builder) fit(session, method string, factor, framing float64) {
 	for _, which := range []string{"all", "even"} {
 		b.calibration = append(b.calibration, dataset.Calibration{
-			Part: partOf(session), SessionID: session, Model: "m1", Fit: which, Factor: factor, FactorLow: factor, FactorHigh: factor,
+			Part: partOf(session), SessionID: session, Model: ptr("m1"), Fit: which, Factor: factor, FactorLow: factor, FactorHigh: factor,
 			FramingPerMessage: framing, Method: method,
 		})
 	}
@@ -85,7 +85,7 @@ func TestBilledTokensOfReportedResponses(t *testing.T) {
 	b := &builder{}
 	b.session(dataset.Session{SessionID: "a"})
 	b.fit("a", "least-absolute", 2, 0)
-	b.calibration = append(b.calibration, dataset.Calibration{Part: partOf("a"), SessionID: "a", Model: "m1", Kind: "image", Fit: "all", Factor: 1, Method: "constant"})
+	b.calibration = append(b.calibration, dataset.Calibration{Part: partOf("a"), SessionID: "a", Model: ptr("m1"), Kind: ptr("image"), Fit: "all", Factor: 1, Method: "constant"})
 	first := usage(1000, 0, 160, 0, 0)
 	first.ReasoningTokens = ptr(int64(40))
 	b.request("a", first)

@@ -29,8 +29,8 @@ func (b *builder) session(s dataset.Session) {
 	if s.Encoding == "" {
 		s.Encoding, s.PublicEncoding = "o200k_base", true
 	}
-	if s.StartedAt == 0 {
-		s.StartedAt = start.UnixMilli()
+	if s.StartedAt == nil {
+		s.StartedAt = ptr(start.UnixMilli())
 	}
 	s.HasText, s.File = true, "/logs/"+s.SessionID+".jsonl"
 	b.sessions = append(b.sessions, s)
@@ -57,11 +57,11 @@ func (b *builder) request(session string, r dataset.Request) {
 	if r.Run == 0 {
 		r.Run = 1
 	}
-	if r.Model == "" {
-		r.Model = "m1"
+	if r.Model == nil {
+		r.Model = ptr("m1")
 	}
-	if r.Time == 0 {
-		r.Time = start.UnixMilli() + 10_000*r.RequestIndex
+	if r.Time == nil {
+		r.Time = ptr(start.UnixMilli() + 10_000*r.RequestIndex)
 	}
 	r.Attempt, r.OutputFinal = 1, true
 	b.requests = append(b.requests, r)
@@ -113,7 +113,7 @@ func (b *builder) span(session string, item, chain, first, last int64, position 
 // carry adds an item of the main chain's conversation, carried by requests first
 // to last.
 func (b *builder) carry(session, kind, tool string, tokens, first, last int64) int64 {
-	item := b.item(session, dataset.Item{Kind: kind, Tool: tool}, tokens)
+	item := b.item(session, dataset.Item{Kind: kind, Tool: known(tool)}, tokens)
 	b.span(session, item, 0, first, last)
 	return item
 }
@@ -160,7 +160,7 @@ func handBuilt() tables {
 	b.read("a", 1, 2, 4)
 	args := b.carry("a", "tool_call", "bash", 5, 3, 4)
 	result := b.carry("a", "tool_result", "bash", 50, 3, 4)
-	b.call("a", 2, dataset.Call{Tool: "bash", Class: "shell", Command: "go test ./...", OutputKind: "log", ArgsItem: &args, ResultItem: &result, BatchSize: 1})
+	b.call("a", 2, dataset.Call{Tool: "bash", Class: "shell", Command: ptr("go test ./..."), OutputKind: ptr("log"), ArgsItem: &args, ResultItem: &result, BatchSize: 1})
 	b.read("a", 3, 4, 4)
 	last := &b.calls[len(b.calls)-1]
 	last.RepeatOf, last.StrictRepeatOf = ptr(int64(0)), ptr(int64(0))
@@ -170,10 +170,10 @@ func handBuilt() tables {
 // read adds the read of the hand-built session, made by request n.
 func (b *builder) read(session string, n, first, last int64) {
 	args := b.carry(session, "tool_call", "read", 10, first, last)
-	result := b.item(session, dataset.Item{Kind: "tool_result", Tool: "read", PrefixTokens: 20}, 200)
+	result := b.item(session, dataset.Item{Kind: "tool_result", Tool: ptr("read"), PrefixTokens: 20}, 200)
 	b.span(session, result, 0, first, last)
 	b.call(session, n, dataset.Call{
-		Class: "read", Path: "/p/a.go", Args: `{"path":"/p/a.go"}`, ArgsKey: "read-a", ReadOnly: true,
+		Class: "read", Path: ptr("/p/a.go"), Args: ptr(`{"path":"/p/a.go"}`), ArgsKey: "read-a", ReadOnly: true,
 		ArgsItem: &args, ResultItem: &result, BatchSize: 1,
 	})
 }

@@ -30,11 +30,11 @@ func sums(t require.TestingT, db *DB) (spans, requests int64) {
 func TestCopiedResponsesCountOnce(t *testing.T) {
 	b := &builder{}
 	b.session(dataset.Session{SessionID: "original"})
-	b.session(dataset.Session{SessionID: "fork", StartedAt: start.UnixMilli() + 1000})
+	b.session(dataset.Session{SessionID: "fork", StartedAt: ptr(start.UnixMilli() + 1000)})
 	for i, n := range []int64{1, 2} {
 		for _, id := range []string{"original", "fork"} {
 			r := usage(100*n, 0, 1, 10, 0)
-			r.ResponseID = []string{"r1", "r2"}[i]
+			r.ResponseID = ptr([]string{"r1", "r2"}[i])
 			b.request(id, r)
 		}
 	}
@@ -134,7 +134,7 @@ func generate(t *rapid.T, b *builder, id string) {
 		r := usage(10_000, 0, 1, 0, 5)
 		r.Chain, r.Request = chain, numbers[chain]
 		r.Inherited = rapid.Bool().Draw(t, "inherited")
-		r.ResponseID = rapid.SampledFrom([]string{"", "r1", "r2", "r3"}).Draw(t, "response")
+		r.ResponseID = known(rapid.SampledFrom([]string{"", "r1", "r2", "r3"}).Draw(t, "response"))
 		r.Kind = rapid.SampledFrom([]string{"turn", "compaction"}).Draw(t, "kind")
 		if rapid.Bool().Draw(t, "failed") {
 			r.Status, r.InputTokens, r.CacheReadTokens, r.OutputTokens = "error", nil, nil, nil

@@ -18,7 +18,7 @@ import (
 func payloadSession() tables {
 	b := &builder{}
 	b.session(dataset.Session{SessionID: "a"})
-	b.session(dataset.Session{SessionID: "earlier", StartedAt: start.UnixMilli() - 1})
+	b.session(dataset.Session{SessionID: "earlier", StartedAt: ptr(start.UnixMilli() - 1)})
 	b.request("a", usage(100, 0, 1, 0, 0))
 	title := usage(50, 0, 1, 0, 0)
 	title.Kind, title.Chain, title.Request, title.BaseRequestIndex = "title", 1, 1, ptr(int64(0))
@@ -27,12 +27,12 @@ func payloadSession() tables {
 	second.Request = 2
 	b.request("a", second)
 	b.request("earlier", usage(1, 0, 1, 0, 0))
-	prompt := b.item("a", dataset.Item{Kind: "user_text", Role: "user"}, 10)
+	prompt := b.item("a", dataset.Item{Kind: "user_text", Role: ptr("user")}, 10)
 	b.span("a", prompt, 0, 1, 2)
-	system := b.item("a", dataset.Item{Kind: "system_prompt", Role: "system"}, 20)
+	system := b.item("a", dataset.Item{Kind: "system_prompt", Role: ptr("system")}, 20)
 	b.span("a", system, 0, 1, 1, inSystem)
 	b.span("a", system, 0, 2, 2, inSystem)
-	result := b.item("a", dataset.Item{Kind: "tool_result", Role: "tool", Tool: "read", CallID: "c"}, 30)
+	result := b.item("a", dataset.Item{Kind: "tool_result", Role: ptr("tool"), Tool: ptr("read"), CallID: ptr("c")}, 30)
 	b.span("a", result, 0, 2, 2)
 	titleSystem := b.item("a", dataset.Item{Kind: "system_prompt"}, 5)
 	b.span("a", titleSystem, 1, 1, 1, inSystem)

@@ -14,7 +14,7 @@ import (
 func (b *builder) poll(session string, n int64, outcome string, result, last int64) {
 	args := b.carry(session, "tool_call", "bashoutput", 3, n+1, last)
 	out := b.carry(session, "tool_result", "bashoutput", result, n+1, last)
-	b.call(session, n, dataset.Call{Tool: "bashoutput", Class: "poll", Poll: outcome, ReadOnly: true, ArgsItem: &args, ResultItem: &out})
+	b.call(session, n, dataset.Call{Tool: "bashoutput", Class: "poll", Poll: known(outcome), ReadOnly: true, ArgsItem: &args, ResultItem: &out})
 }
 
 // Requests: 1 starts a task, 2 and 3 only poll, 4 polls and edits, 5 ends the run,
@@ -81,9 +81,9 @@ func TestSerialChains(t *testing.T) {
 	}
 	for i, path := range []string{"/src/xylophone.go", "/src/yellow.go", "/src/zebra.go", "/src/walrus.go"} {
 		hash := "result-" + path
-		item := b.item("a", dataset.Item{Kind: "tool_result", Tool: "read", TextHash: hash}, 10)
+		item := b.item("a", dataset.Item{Kind: "tool_result", Tool: ptr("read"), TextHash: hash}, 10)
 		b.texts = append(b.texts, dataset.Text{Part: partOf("a"), SessionID: "a", TextHash: hash, Text: results[i]})
-		b.call("a", int64(i+1), dataset.Call{Tool: "read", Class: "read", Args: `{"filePath":"` + path + `"}`, ReadOnly: true, ResultItem: &item})
+		b.call("a", int64(i+1), dataset.Call{Tool: "read", Class: "read", Args: ptr(`{"filePath":"` + path + `"}`), ReadOnly: true, ResultItem: &item})
 	}
 	b.call("a", 5, dataset.Call{Tool: "bash", Class: "shell"})
 	rows := ask(t, b.open(t), "serial-chains", Params{})

@@ -44,7 +44,7 @@ func TestOverlappingReads(t *testing.T) {
 				n := int64(i + 1)
 				switch {
 				case s.edits != "":
-					b.call("a", n, dataset.Call{Class: "edit", Path: s.edits, Mutates: true})
+					b.call("a", n, dataset.Call{Class: "edit", Path: known(s.edits), Mutates: true})
 				case s.shell:
 					b.call("a", n, dataset.Call{Class: "shell", Mutates: true})
 				default:
@@ -53,7 +53,7 @@ func TestOverlappingReads(t *testing.T) {
 						until = c.gone
 					}
 					result := b.carry("a", "tool_result", "read", 10, n+1, until)
-					b.call("a", n, dataset.Call{Class: "read", Path: s.path, Range: s.lines, ResultItem: &result})
+					b.call("a", n, dataset.Call{Class: "read", Path: known(s.path), Range: known(s.lines), ResultItem: &result})
 				}
 			}
 			rows := ask(t, b.open(t), "overlapping-reads", Params{})
@@ -74,19 +74,19 @@ func TestTruncations(t *testing.T) {
 		b.request("a", usage(1, 0, 1, 0, 0))
 	}
 	for i, c := range []dataset.Call{
-		{Truncated: "recoverable", Handle: "h1"},
-		{Truncated: "recoverable", Handle: "h2"},
-		{Truncated: "recoverable", Handle: "h3"},
-		{Truncated: "lost"},
+		{Truncated: ptr("recoverable"), Handle: ptr("h1")},
+		{Truncated: ptr("recoverable"), Handle: ptr("h2")},
+		{Truncated: ptr("recoverable"), Handle: ptr("h3")},
+		{Truncated: ptr("lost")},
 	} {
-		c.Tool, c.Class, c.OutputKind = "bash", "shell", "log"
+		c.Tool, c.Class, c.OutputKind = "bash", "shell", ptr("log")
 		result := b.carry("a", "tool_result", "bash", int64(100+i), 2, 6)
 		c.ResultItem = &result
 		b.call("a", 1, c)
 	}
-	b.call("a", 2, dataset.Call{Tool: "output", Class: "retrieve", Recovers: "h1"})
-	b.call("a", 5, dataset.Call{Tool: "output", Class: "retrieve", Recovers: "h2"})
-	b.call("a", 6, dataset.Call{Tool: "output", Class: "retrieve", Recovers: "h2"})
+	b.call("a", 2, dataset.Call{Tool: "output", Class: "retrieve", Recovers: ptr("h1")})
+	b.call("a", 5, dataset.Call{Tool: "output", Class: "retrieve", Recovers: ptr("h2")})
+	b.call("a", 6, dataset.Call{Tool: "output", Class: "retrieve", Recovers: ptr("h2")})
 	row := func(truncated string, results, tokens, within, later, never int64) map[string]any {
 		return map[string]any{
 			"session_id": "a", "tool": "bash", "output_kind": "log", "truncated": truncated, "results": results, "tokens": tokens,

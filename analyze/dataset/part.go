@@ -76,16 +76,16 @@ func hashRaw(sum hash.Hash, path string) error {
 
 // monthOf is the partition of a part: the month its first session started.
 func monthOf(rows *Rows) string {
-	var first int64
+	var first *int64
 	for _, s := range rows.Sessions {
-		if s.StartedAt != 0 && (first == 0 || s.StartedAt < first) {
-			first = s.StartedAt
+		if at := s.StartedAt; at != nil && (first == nil || *at < *first) {
+			first = at
 		}
 	}
-	if first == 0 {
+	if first == nil {
 		return "unknown"
 	}
-	return time.UnixMilli(first).UTC().Format("2006-01")
+	return time.UnixMilli(*first).UTC().Format("2006-01")
 }
 
 // place is where files of a part or of merged parts stand.

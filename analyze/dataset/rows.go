@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fclog/fclog/analyze/measure"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/measure"
 )
 
 // rowOptions say how the sessions of one file become rows.
@@ -79,11 +79,11 @@ func (k rowMaker) session() Session {
 		Part:            k.o.part,
 		SessionID:       k.ID,
 		Source:          k.Source,
-		AgentVersion:    k.AgentVersion,
-		Agent:           k.Agent,
-		ParentSessionID: k.ParentID,
-		ParentCallID:    k.ParentCall,
-		ForkedFrom:      k.ForkedFrom,
+		AgentVersion:    known(k.AgentVersion),
+		Agent:           known(k.Agent),
+		ParentSessionID: known(k.ParentID),
+		ParentCallID:    known(k.ParentCall),
+		ForkedFrom:      known(k.ForkedFrom),
 		SpawnedAt:       millis(k.SpawnedAt),
 		Models:          modelsOf(k.Requests),
 		StartedAt:       millis(k.Started),
@@ -98,7 +98,7 @@ func (k rowMaker) session() Session {
 		Importer:        Importer,
 	}
 	if k.o.text {
-		row.CWD = k.CWD
+		row.CWD = known(k.CWD)
 	}
 	return row
 }
@@ -147,12 +147,12 @@ func (k rowMaker) request(i int) Request {
 		Attempt:            int64(r.Attempt),
 		Inherited:          r.Inherited,
 		BaseRequestIndex:   ref(r.Base),
-		ResponseID:         r.ID,
+		ResponseID:         known(r.ID),
 		Time:               millis(r.Time),
 		DurationMS:         r.DurationMS,
 		TTFTMS:             r.TTFTMS,
-		Provider:           r.Provider,
-		Model:              r.Model,
+		Provider:           known(r.Provider),
+		Model:              known(r.Model),
 		Status:             string(r.Status),
 		InputTokens:        r.Usage.Input,
 		CacheReadTokens:    r.Usage.CacheRead,
@@ -181,10 +181,10 @@ func (k rowMaker) item(i int) Item {
 		SessionID:    k.ID,
 		Item:         int64(i),
 		Kind:         string(it.Kind),
-		Role:         string(it.Role),
-		Tool:         it.Tool,
-		CallID:       it.CallID,
-		Label:        it.Label,
+		Role:         known(string(it.Role)),
+		Tool:         known(it.Tool),
+		CallID:       known(it.CallID),
+		Label:        known(it.Label),
 		Origin:       string(it.Origin),
 		RequestIndex: ref(it.Request),
 		TextHash:     hashOf(text),
@@ -229,7 +229,7 @@ func (k rowMaker) call(i int) Call {
 		Class:          string(c.Class),
 		ArgsHash:       facts.ArgsHash,
 		ArgsKey:        facts.ArgsKey,
-		OutputKind:     string(facts.OutputKind),
+		OutputKind:     known(string(facts.OutputKind)),
 		ReadOnly:       c.ReadOnly,
 		Mutates:        c.Mutates,
 		Ran:            c.Ran,
@@ -244,15 +244,15 @@ func (k rowMaker) call(i int) Call {
 		RepeatOf:       ref(facts.RepeatOf),
 		StrictRepeatOf: ref(facts.StrictRepeatOf),
 		StartsTask:     c.Starts,
-		Poll:           string(c.Poll),
-		Truncated:      string(c.Truncated),
-		ChildSession:   c.Child,
+		Poll:           known(string(c.Poll)),
+		Truncated:      known(string(c.Truncated)),
+		ChildSession:   known(c.Child),
 		Line:           int64(c.Line),
 	}
 	if k.o.text {
-		row.Args = k.Texts[c.Args].S
-		row.Command, row.Path, row.Range = c.Command, c.Path, c.Range
-		row.Task, row.Handle, row.Recovers = c.Task, c.Handle, c.Recovers
+		row.Args = known(k.Texts[c.Args].S)
+		row.Command, row.Path, row.Range = known(c.Command), known(c.Path), known(c.Range)
+		row.Task, row.Handle, row.Recovers = known(c.Task), known(c.Handle), known(c.Recovers)
 	}
 	return row
 }
@@ -274,8 +274,8 @@ func (k rowMaker) otherBilled(b rollout.OtherBilled) OtherBilled {
 		SessionID:        k.ID,
 		Kind:             b.Kind,
 		Time:             millis(b.Time),
-		Provider:         b.Provider,
-		Model:            b.Model,
+		Provider:         known(b.Provider),
+		Model:            known(b.Model),
 		InputTokens:      b.Usage.Input,
 		CacheReadTokens:  b.Usage.CacheRead,
 		CacheWriteTokens: b.Usage.CacheWrite,
@@ -289,8 +289,8 @@ func (k rowMaker) calibration(c measure.Calibration) Calibration {
 	return Calibration{
 		Part:              k.o.part,
 		SessionID:         k.ID,
-		Model:             c.Model,
-		Kind:              string(c.Kind),
+		Model:             known(c.Model),
+		Kind:              known(string(c.Kind)),
 		Fit:               string(c.Fit),
 		Factor:            c.Factor,
 		FactorLow:         c.FactorLow,
@@ -324,10 +324,19 @@ func ref(i int) *int64 {
 	return &n
 }
 
-// millis is a time in Unix milliseconds; 0, which is NULL, where it is unknown.
-func millis(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
+// known turns what a log says into a value, NULL where it says nothing.
+func known(s string) *string {
+	if s == "" {
+		return nil
 	}
-	return t.UnixMilli()
+	return &s
+}
+
+// millis is a time in Unix milliseconds, NULL where it is unknown.
+func millis(t time.Time) *int64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := t.UnixMilli()
+	return &n
 }

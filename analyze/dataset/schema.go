@@ -1,25 +1,29 @@
 package dataset
 
-// The tables of a dataset, one struct per row. A zero value of an optional
-// string or time, and nil for a number, is NULL: unknown, never 0. Times are
-// Unix milliseconds, UTC. Every table starts with part and session_id, which
-// tie rows of one session together across tables.
+// The tables of a dataset, one struct per row. Nil is NULL: unknown, never 0 or
+// an empty string. Times are Unix milliseconds, UTC. Every table starts with part
+// and session_id, which tie rows of one session together across tables.
+//
+// Every optional column is a pointer. In plain optional fields parquet-go v0.32.0
+// loses NULLs: where known values begin at row y of a block of 64 and are exactly
+// y in number, it writes the zero values after them, up to the end of the block,
+// as present. The strings "", "x", "", "" come back as NULL, "x", "", "".
 
 // Session is one row of sessions.
 type Session struct {
 	Part            string   `parquet:"part,dict"`       // content hash that names the part
 	SessionID       string   `parquet:"session_id,dict"` // the agent's own ID
 	Source          string   `parquet:"source,dict"`     // log format
-	AgentVersion    string   `parquet:"agent_version,optional"`
-	Agent           string   `parquet:"agent,optional"` // type of a sub-agent
-	ParentSessionID string   `parquet:"parent_session_id,optional"`
-	ParentCallID    string   `parquet:"parent_call_id,optional"`
-	ForkedFrom      string   `parquet:"forked_from,optional"`
-	SpawnedAt       int64    `parquet:"spawned_at,optional,timestamp(millisecond)"`
+	AgentVersion    *string  `parquet:"agent_version,optional"`
+	Agent           *string  `parquet:"agent,optional"` // type of a sub-agent
+	ParentSessionID *string  `parquet:"parent_session_id,optional"`
+	ParentCallID    *string  `parquet:"parent_call_id,optional"`
+	ForkedFrom      *string  `parquet:"forked_from,optional"`
+	SpawnedAt       *int64   `parquet:"spawned_at,optional,timestamp(millisecond)"`
 	Models          []string `parquet:"models,list"` // of answered requests, most used first
-	StartedAt       int64    `parquet:"started_at,optional,timestamp(millisecond)"`
-	EndedAt         int64    `parquet:"ended_at,optional,timestamp(millisecond)"`
-	CWD             string   `parquet:"cwd,optional"`
+	StartedAt       *int64   `parquet:"started_at,optional,timestamp(millisecond)"`
+	EndedAt         *int64   `parquet:"ended_at,optional,timestamp(millisecond)"`
+	CWD             *string  `parquet:"cwd,optional"`
 	File            string   `parquet:"file"`            // path it was imported from
 	FileBytes       int64    `parquet:"file_bytes"`      // size of that file on disk
 	Records         int64    `parquet:"records"`         // JSON records read
@@ -32,59 +36,59 @@ type Session struct {
 
 // Request is one row of requests.
 type Request struct {
-	Part               string `parquet:"part,dict"`
-	SessionID          string `parquet:"session_id,dict"`
-	RequestIndex       int64  `parquet:"request_index"` // 0-based over the session, order of the log
-	Chain              int64  `parquet:"chain"`
-	Request            int64  `parquet:"request"` // 1-based along the chain
-	Kind               string `parquet:"kind,dict"`
-	Run                int64  `parquet:"run"`
-	Attempt            int64  `parquet:"attempt"`
-	Inherited          bool   `parquet:"inherited"`
-	BaseRequestIndex   *int64 `parquet:"base_request_index,optional"`
-	ResponseID         string `parquet:"response_id,optional"` // equal in every copy of the response
-	Time               int64  `parquet:"time,optional,timestamp(millisecond)"`
-	DurationMS         *int64 `parquet:"duration_ms,optional"`
-	TTFTMS             *int64 `parquet:"ttft_ms,optional"`
-	Provider           string `parquet:"provider,optional,dict"`
-	Model              string `parquet:"model,optional,dict"`
-	Status             string `parquet:"status,dict"`
-	InputTokens        *int64 `parquet:"input_tokens,optional"` // inclusive of cache
-	CacheReadTokens    *int64 `parquet:"cache_read_tokens,optional"`
-	CacheWriteTokens   *int64 `parquet:"cache_write_tokens,optional"`
-	CacheWrite5mTokens *int64 `parquet:"cache_write_5m_tokens,optional"`
-	CacheWrite1hTokens *int64 `parquet:"cache_write_1h_tokens,optional"`
-	OutputTokens       *int64 `parquet:"output_tokens,optional"` // inclusive of reasoning
-	ReasoningTokens    *int64 `parquet:"reasoning_tokens,optional"`
-	OutputFinal        bool   `parquet:"output_final"`
-	Subscription       bool   `parquet:"subscription"`
-	Messages           *int64 `parquet:"messages,optional"`
-	PromptChars        *int64 `parquet:"prompt_chars,optional"`
-	CountedTokens      int64  `parquet:"counted_tokens"`             // raw count of the spans it carried
-	CalibratedTokens   *int64 `parquet:"calibrated_tokens,optional"` // counted_tokens as the provider counts; NULL without usage
-	FramingTokens      *int64 `parquet:"framing_tokens,optional"`    // NULL without usage
-	UnloggedTokens     *int64 `parquet:"unlogged_tokens,optional"`   // input - calibrated - framing; NULL without usage
-	Line               int64  `parquet:"line"`
+	Part               string  `parquet:"part,dict"`
+	SessionID          string  `parquet:"session_id,dict"`
+	RequestIndex       int64   `parquet:"request_index"` // 0-based over the session, order of the log
+	Chain              int64   `parquet:"chain"`
+	Request            int64   `parquet:"request"` // 1-based along the chain
+	Kind               string  `parquet:"kind,dict"`
+	Run                int64   `parquet:"run"`
+	Attempt            int64   `parquet:"attempt"`
+	Inherited          bool    `parquet:"inherited"`
+	BaseRequestIndex   *int64  `parquet:"base_request_index,optional"`
+	ResponseID         *string `parquet:"response_id,optional"` // equal in every copy of the response
+	Time               *int64  `parquet:"time,optional,timestamp(millisecond)"`
+	DurationMS         *int64  `parquet:"duration_ms,optional"`
+	TTFTMS             *int64  `parquet:"ttft_ms,optional"`
+	Provider           *string `parquet:"provider,optional,dict"`
+	Model              *string `parquet:"model,optional,dict"`
+	Status             string  `parquet:"status,dict"`
+	InputTokens        *int64  `parquet:"input_tokens,optional"` // inclusive of cache
+	CacheReadTokens    *int64  `parquet:"cache_read_tokens,optional"`
+	CacheWriteTokens   *int64  `parquet:"cache_write_tokens,optional"`
+	CacheWrite5mTokens *int64  `parquet:"cache_write_5m_tokens,optional"`
+	CacheWrite1hTokens *int64  `parquet:"cache_write_1h_tokens,optional"`
+	OutputTokens       *int64  `parquet:"output_tokens,optional"` // inclusive of reasoning
+	ReasoningTokens    *int64  `parquet:"reasoning_tokens,optional"`
+	OutputFinal        bool    `parquet:"output_final"`
+	Subscription       bool    `parquet:"subscription"`
+	Messages           *int64  `parquet:"messages,optional"`
+	PromptChars        *int64  `parquet:"prompt_chars,optional"`
+	CountedTokens      int64   `parquet:"counted_tokens"`             // raw count of the spans it carried
+	CalibratedTokens   *int64  `parquet:"calibrated_tokens,optional"` // counted_tokens as the provider counts; NULL without usage
+	FramingTokens      *int64  `parquet:"framing_tokens,optional"`    // NULL without usage
+	UnloggedTokens     *int64  `parquet:"unlogged_tokens,optional"`   // input - calibrated - framing; NULL without usage
+	Line               int64   `parquet:"line"`
 }
 
 // Item is one row of items.
 type Item struct {
-	Part         string `parquet:"part,dict"`
-	SessionID    string `parquet:"session_id,dict"`
-	Item         int64  `parquet:"item"`
-	Kind         string `parquet:"kind,dict"`
-	Role         string `parquet:"role,optional,dict"`
-	Tool         string `parquet:"tool,optional,dict"`
-	CallID       string `parquet:"call_id,optional"`
-	Label        string `parquet:"label,optional,dict"`
-	Origin       string `parquet:"origin,dict"`
-	RequestIndex *int64 `parquet:"request_index,optional"` // request whose response produced it
-	TextHash     string `parquet:"text_hash"`              // SHA-256, hex
-	Chars        int64  `parquet:"chars"`                  // Unicode code points
-	Bytes        int64  `parquet:"bytes"`                  // UTF-8
-	Tokens       *int64 `parquet:"tokens,optional"`        // raw count; NULL where it has no words and no known size
-	PrefixTokens int64  `parquet:"prefix_tokens"`          // tokens that line-number prefixes add; 0 none found
-	PrefixLines  int64  `parquet:"prefix_lines"`           // lines with such a prefix
+	Part         string  `parquet:"part,dict"`
+	SessionID    string  `parquet:"session_id,dict"`
+	Item         int64   `parquet:"item"`
+	Kind         string  `parquet:"kind,dict"`
+	Role         *string `parquet:"role,optional,dict"`
+	Tool         *string `parquet:"tool,optional,dict"`
+	CallID       *string `parquet:"call_id,optional"`
+	Label        *string `parquet:"label,optional,dict"`
+	Origin       string  `parquet:"origin,dict"`
+	RequestIndex *int64  `parquet:"request_index,optional"` // request whose response produced it
+	TextHash     string  `parquet:"text_hash"`              // SHA-256, hex
+	Chars        int64   `parquet:"chars"`                  // Unicode code points
+	Bytes        int64   `parquet:"bytes"`                  // UTF-8
+	Tokens       *int64  `parquet:"tokens,optional"`        // raw count; NULL where it has no words and no known size
+	PrefixTokens int64   `parquet:"prefix_tokens"`          // tokens that line-number prefixes add; 0 none found
+	PrefixLines  int64   `parquet:"prefix_lines"`           // lines with such a prefix
 }
 
 // Span is one row of spans.
@@ -107,41 +111,41 @@ type Span struct {
 
 // Call is one row of calls.
 type Call struct {
-	Part           string `parquet:"part,dict"`
-	SessionID      string `parquet:"session_id,dict"`
-	Call           int64  `parquet:"call"`                   // 0-based over the session, order of the log
-	RequestIndex   *int64 `parquet:"request_index,optional"` // request whose response made it
-	CallID         string `parquet:"call_id"`
-	Tool           string `parquet:"tool,dict"`
-	Class          string `parquet:"class,dict"`
-	Args           string `parquet:"args,optional"` // as sent; NULL with --no-text
-	ArgsHash       string `parquet:"args_hash"`     // SHA-256 of tool and args as sent, hex
-	ArgsKey        string `parquet:"args_key"`      // SHA-256 of tool and canonical args, hex
-	Command        string `parquet:"command,optional"`
-	Path           string `parquet:"path,optional"`
-	Range          string `parquet:"range,optional"`
-	OutputKind     string `parquet:"output_kind,optional,dict"` // shell only: source, search, log, other
-	ReadOnly       bool   `parquet:"read_only"`
-	Mutates        bool   `parquet:"mutates"`
-	Ran            bool   `parquet:"ran"`
-	Denied         bool   `parquet:"denied"`
-	Failed         *bool  `parquet:"failed,optional"`
-	Inherited      bool   `parquet:"inherited"`
-	Time           int64  `parquet:"time,optional,timestamp(millisecond)"`
-	DurationMS     *int64 `parquet:"duration_ms,optional"`
-	ArgsItem       *int64 `parquet:"args_item,optional"`
-	ResultItem     *int64 `parquet:"result_item,optional"`
-	BatchSize      int64  `parquet:"batch_size"`                // calls of the same response, this one included
-	RepeatOf       *int64 `parquet:"repeat_of,optional"`        // first call with the same tool and args as sent (FreeCode's repeatedCalls)
-	StrictRepeatOf *int64 `parquet:"strict_repeat_of,optional"` // latest call with the same canonical args and nothing in between that could change its result
-	Task           string `parquet:"task,optional"`
-	StartsTask     bool   `parquet:"starts_task"`
-	Poll           string `parquet:"poll,optional,dict"`
-	Truncated      string `parquet:"truncated,optional,dict"`
-	Handle         string `parquet:"handle,optional"`
-	Recovers       string `parquet:"recovers,optional"`
-	ChildSession   string `parquet:"child_session,optional"`
-	Line           int64  `parquet:"line"`
+	Part           string  `parquet:"part,dict"`
+	SessionID      string  `parquet:"session_id,dict"`
+	Call           int64   `parquet:"call"`                   // 0-based over the session, order of the log
+	RequestIndex   *int64  `parquet:"request_index,optional"` // request whose response made it
+	CallID         string  `parquet:"call_id"`
+	Tool           string  `parquet:"tool,dict"`
+	Class          string  `parquet:"class,dict"`
+	Args           *string `parquet:"args,optional"` // as sent; NULL with --no-text
+	ArgsHash       string  `parquet:"args_hash"`     // SHA-256 of tool and args as sent, hex
+	ArgsKey        string  `parquet:"args_key"`      // SHA-256 of tool and canonical args, hex
+	Command        *string `parquet:"command,optional"`
+	Path           *string `parquet:"path,optional"`
+	Range          *string `parquet:"range,optional"`
+	OutputKind     *string `parquet:"output_kind,optional,dict"` // shell only: source, search, log, other
+	ReadOnly       bool    `parquet:"read_only"`
+	Mutates        bool    `parquet:"mutates"`
+	Ran            bool    `parquet:"ran"`
+	Denied         bool    `parquet:"denied"`
+	Failed         *bool   `parquet:"failed,optional"`
+	Inherited      bool    `parquet:"inherited"`
+	Time           *int64  `parquet:"time,optional,timestamp(millisecond)"`
+	DurationMS     *int64  `parquet:"duration_ms,optional"`
+	ArgsItem       *int64  `parquet:"args_item,optional"`
+	ResultItem     *int64  `parquet:"result_item,optional"`
+	BatchSize      int64   `parquet:"batch_size"`                // calls of the same response, this one included
+	RepeatOf       *int64  `parquet:"repeat_of,optional"`        // first call with the same tool and args as sent (FreeCode's repeatedCalls)
+	StrictRepeatOf *int64  `parquet:"strict_repeat_of,optional"` // latest call with the same canonical args and nothing in between that could change its result
+	Task           *string `parquet:"task,optional"`
+	StartsTask     bool    `parquet:"starts_task"`
+	Poll           *string `parquet:"poll,optional,dict"`
+	Truncated      *string `parquet:"truncated,optional,dict"`
+	Handle         *string `parquet:"handle,optional"`
+	Recovers       *string `parquet:"recovers,optional"`
+	ChildSession   *string `parquet:"child_session,optional"`
+	Line           int64   `parquet:"line"`
 }
 
 // Text is one row of texts.
@@ -154,26 +158,26 @@ type Text struct {
 
 // OtherBilled is one row of other_billed.
 type OtherBilled struct {
-	Part             string `parquet:"part,dict"`
-	SessionID        string `parquet:"session_id,dict"`
-	Kind             string `parquet:"kind,dict"`
-	Time             int64  `parquet:"time,optional,timestamp(millisecond)"`
-	Provider         string `parquet:"provider,optional"`
-	Model            string `parquet:"model,optional"`
-	InputTokens      *int64 `parquet:"input_tokens,optional"`
-	CacheReadTokens  *int64 `parquet:"cache_read_tokens,optional"`
-	CacheWriteTokens *int64 `parquet:"cache_write_tokens,optional"`
-	OutputTokens     *int64 `parquet:"output_tokens,optional"`
-	Estimate         bool   `parquet:"estimate"`
-	Line             int64  `parquet:"line"`
+	Part             string  `parquet:"part,dict"`
+	SessionID        string  `parquet:"session_id,dict"`
+	Kind             string  `parquet:"kind,dict"`
+	Time             *int64  `parquet:"time,optional,timestamp(millisecond)"`
+	Provider         *string `parquet:"provider,optional"`
+	Model            *string `parquet:"model,optional"`
+	InputTokens      *int64  `parquet:"input_tokens,optional"`
+	CacheReadTokens  *int64  `parquet:"cache_read_tokens,optional"`
+	CacheWriteTokens *int64  `parquet:"cache_write_tokens,optional"`
+	OutputTokens     *int64  `parquet:"output_tokens,optional"`
+	Estimate         bool    `parquet:"estimate"`
+	Line             int64   `parquet:"line"`
 }
 
 // Calibration is one row of calibration: how raw counts became the provider's.
 type Calibration struct {
 	Part              string  `parquet:"part,dict"`
 	SessionID         string  `parquet:"session_id,dict"`
-	Model             string  `parquet:"model,optional"`
-	Kind              string  `parquet:"kind,optional"` // item kind the factor is for; NULL all kinds
+	Model             *string `parquet:"model,optional"`
+	Kind              *string `parquet:"kind,optional"` // item kind the factor is for; NULL all kinds
 	Fit               string  `parquet:"fit,dict"`      // all: every usable request; even: even ones only, to score on the odd
 	Factor            float64 `parquet:"factor"`        // provider tokens per raw token
 	FactorLow         float64 `parquet:"factor_low"`    // spread: quartiles of the single ratios

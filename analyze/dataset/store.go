@@ -16,7 +16,7 @@ const SchemaVersion = 1
 
 // Importer stands in every sessions row and in the name of every part, so that
 // files are read again when reading changes.
-const Importer = "1"
+const Importer = "2"
 
 const (
 	markerFile = "fclog-dataset.json"
