@@ -22,6 +22,7 @@ type Audit struct {
 	SchemaVersion int              `json:"schema_version"`
 	Sessions      []SessionSummary `json:"sessions"`
 	Totals        Totals           `json:"totals"`
+	CostBasis     []CostBasis      `json:"cost_basis"`
 	Composition   []Share          `json:"composition"`
 	TopItems      []TopItem        `json:"top_items"`
 	RepeatedCalls []RepeatedCall   `json:"repeated_calls"`
@@ -76,6 +77,17 @@ type Totals struct {
 	NonFinalOutputs     int64    `json:"non_final_outputs"`     // answered requests whose output_tokens is a snapshot
 }
 
+// CostBasis says of some requests of a model where their cost comes from, or why
+// it is unknown.
+type CostBasis struct {
+	Provider  *string `json:"provider"`
+	Model     *string `json:"model"`
+	Basis     string  `json:"basis"` // priced; or without a cost: subscription, no-usage, no-price
+	Requests  int64   `json:"requests"`
+	PriceDate *string `json:"price_date"` // day the price is known to be right, YYYY-MM-DD; nil unknown or not priced
+	PriceFile *string `json:"price_file"` // the user's file the price is from; nil the built-in list, or not priced
+}
+
 // Share is one kind of content and what it cost.
 type Share struct {
 	Kind          string   `json:"kind"` // an item kind, or framing, or unlogged
@@ -99,8 +111,9 @@ type TopItem struct {
 	Requests      int64    `json:"requests"` // how many carried it
 	FirstRequest  int64    `json:"first_request"`
 	LastRequest   int64    `json:"last_request"`
-	CarriedTokens int64    `json:"carried_tokens"`
-	Share         *float64 `json:"share"`
+	CarriedTokens int64    `json:"carried_tokens"` // raw count, over all requests that carried it
+	BilledTokens  *float64 `json:"billed_tokens"`  // carried_tokens as the provider counts; nil without usage
+	Share         *float64 `json:"share"`          // of all input tokens, 0 to 1
 }
 
 // RepeatedCall is a call that was made more than once.

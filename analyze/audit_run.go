@@ -14,7 +14,7 @@ const topItems = 20
 func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	a := &auditor{ctx: ctx, db: db, audit: &Audit{SchemaVersion: SchemaVersion}}
 	steps := []func() error{
-		a.sessions, a.totals, a.inclusive, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
+		a.sessions, a.totals, a.inclusive, a.costBasis, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
 		a.savings, a.growth, a.otherBilled, a.counting, a.missing, a.leftOut, a.problems,
 	}
 	for _, step := range steps {
@@ -181,6 +181,13 @@ func addKnown[N int64 | float64](a, b *N) *N {
 	return &sum
 }
 
+func (a *auditor) costBasis() (err error) {
+	a.audit.CostBasis, err = collect(a, "cost-basis", Params{}, func(s scan, v *CostBasis) error {
+		return s(&v.Provider, &v.Model, &v.Basis, &v.Requests, &v.PriceDate, &v.PriceFile)
+	})
+	return err
+}
+
 func (a *auditor) composition() (err error) {
 	a.audit.Composition, err = collect(a, "composition", Params{}, func(s scan, v *Share) error {
 		v.Basis = a.basis
@@ -195,9 +202,8 @@ func (a *auditor) composition() (err error) {
 
 func (a *auditor) topItems() (err error) {
 	a.audit.TopItems, err = collect(a, "top-items", Params{Limit: topItems}, func(s scan, v *TopItem) error {
-		var billed any
 		return s(&v.SessionID, &v.Item, &v.Kind, &v.Tool, &v.What, &v.Tokens, &v.Requests, &v.FirstRequest, &v.LastRequest,
-			&v.CarriedTokens, &billed, &v.Share)
+			&v.CarriedTokens, &v.BilledTokens, &v.Share)
 	})
 	return err
 }

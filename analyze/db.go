@@ -200,7 +200,8 @@ func escapeGlob(path string) string {
 func (d *DB) loadPrices(ctx context.Context, prices []Price) error {
 	err := d.exec(ctx, `CREATE TABLE prices (
   provider VARCHAR, model VARCHAR NOT NULL, input DOUBLE, cache_read DOUBLE, cache_write_5m DOUBLE, cache_write_1h DOUBLE, output DOUBLE,
-  long_above BIGINT, long_input DOUBLE, long_cache_read DOUBLE, long_cache_write_5m DOUBLE, long_cache_write_1h DOUBLE, long_output DOUBLE)`)
+  long_above BIGINT, long_input DOUBLE, long_cache_read DOUBLE, long_cache_write_5m DOUBLE, long_cache_write_1h DOUBLE, long_output DOUBLE,
+  date VARCHAR, file VARCHAR)`)
 	if err != nil {
 		return err
 	}
@@ -231,6 +232,13 @@ func appendPrice(a *duckdb.Appender, p Price) error {
 	row = append(row, orNull(p.LongAbove))
 	for _, v := range []*float64{p.Long.Input, p.Long.CacheRead, p.Long.CacheWrite5m, p.Long.CacheWrite1h, p.Long.Output} {
 		row = append(row, orNull(v))
+	}
+	for _, s := range []string{p.Date, p.File} {
+		if s == "" {
+			row = append(row, nil)
+			continue
+		}
+		row = append(row, s)
 	}
 	return a.AppendRow(row...)
 }

@@ -12,6 +12,8 @@ type Price struct {
 	Output       *float64
 	LongAbove    *int64 // a request with more input tokens pays the prices below; nil never
 	Long         LongPrice
+	Date         string // day the price list is known to be right, YYYY-MM-DD; "" unknown
+	File         string // file of the user's that the price was read from; "" the built-in list
 }
 
 // LongPrice is the tier of long requests. Nil means the plain price.

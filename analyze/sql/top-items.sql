@@ -1,6 +1,7 @@
 -- Content that cost most by being carried
 --
--- Single pieces of content, most expensive first: their size times the requests that carried them.
+-- Single pieces of content, most expensive first: their size times the requests that carried them, as the provider
+-- counts where it reported usage.
 --
 -- Parameters: limit
 --
@@ -36,5 +37,5 @@ SELECT c.session_id, c.item, c.kind, c.tool, a.what, c.tokens, c.requests, c.fir
 FROM carried_items c
 LEFT JOIN about a USING (part, session_id, item)
 CROSS JOIN input
-ORDER BY c.carried_tokens DESC, c.session_id, c.item
+ORDER BY CASE WHEN calibrated > 0 THEN c.billed_tokens ELSE c.carried_tokens END DESC, c.session_id, c.item
 LIMIT $limit

@@ -276,6 +276,7 @@ func prices(book *pricing.Book) []analyze.Price {
 		out[i] = analyze.Price{
 			Provider: p.Provider, Model: p.Model,
 			Input: p.Input, CacheRead: p.CacheRead, CacheWrite5m: p.CacheWrite5m, CacheWrite1h: p.CacheWrite1h, Output: p.Output,
+			Date: p.Date, File: p.File,
 		}
 		if long := p.LongContext; long != nil {
 			out[i].LongAbove = &long.AboveInputTokens

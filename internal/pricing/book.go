@@ -44,6 +44,7 @@ type Price struct {
 	LongContext *LongContext `json:"long_context"` // nil: one price for every size
 	Source      string       `json:"source"`       // page, or path of the override file
 	Date        string       `json:"date"`         // YYYY-MM-DD, newest day known to have this price; "" unknown
+	File        string       `json:"-"`            // override file it was read from; "" the built-in list
 }
 
 // Book finds the price of a model.
@@ -87,8 +88,19 @@ func Load(overrides ...string) (*Book, error) {
 		if err := b.override(path, data); err != nil {
 			return nil, err
 		}
+		b.layers[0].from(path)
 	}
 	return b, nil
+}
+
+// from marks all prices of a layer as read from an override file.
+func (l layer) from(file string) {
+	for _, prices := range []map[string]Price{l.exact, l.bare} {
+		for key, p := range prices {
+			p.File = file
+			prices[key] = p
+		}
+	}
 }
 
 // entry is a model in a file like prices.json.

@@ -17,7 +17,7 @@ func topItems(a *analyze.Audit, o Options) *section {
 	}
 	s.table = &table{columns: []column{
 		{title: "what", flex: true, min: 14}, {title: "path or command", flex: true, min: 16}, {title: "requests", number: true, optional: 1},
-		{title: "tokens", number: true, optional: 2}, {title: "carried", number: true}, {title: "share", number: true},
+		{title: "once", number: true, optional: 2}, {title: "carried", number: true}, {title: "share", number: true},
 	}}
 	for i, x := range a.TopItems {
 		if i == o.top() {
@@ -25,10 +25,10 @@ func topItems(a *analyze.Audit, o Options) *section {
 		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{
 			itemKind(x), logged(deref(x.What)), plain(requestRange(x.FirstRequest, x.LastRequest)),
-			number(x.Tokens), number(x.CarriedTokens), share(x.Share),
+			number(x.Tokens), number(provider(x.CarriedTokens, x.BilledTokens)), share(x.Share),
 		}})
 	}
-	s.after = []string{"Tokens and carried are counted; requests are the first and the last that carried the item."}
+	s.after = []string{"**Once** and **carried** are as above; **requests** are the first and the last that carried the item."}
 	return s
 }
 

@@ -36,8 +36,8 @@ func (t *terminal) chart(c chart) {
 	if marks := markLine(c.marks, width); strings.TrimSpace(marks) != "" {
 		t.line(left + " " + t.theme.Warn.Render(strings.TrimRight(marks, " ")))
 	}
-	first, last := "1", fmt.Sprintf("request %s", term.Exact(int64(len(c.values))))
-	t.line(left + " " + t.theme.Faint.Render(first+term.Pad(last, width-1, true)))
+	first, last := term.Exact(c.first), "request "+term.Exact(c.first+int64(len(c.values))-1)
+	t.line(left + " " + t.theme.Faint.Render(first+term.Pad(last, width-term.Width(first), true)))
 	if legend := chartLegend(c.marks); legend != "" {
 		t.line(left + " " + t.theme.Faint.Render(legend))
 	}

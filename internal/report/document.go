@@ -20,9 +20,10 @@ type section struct {
 
 // text is a piece of text; log says that it came from a log.
 type text struct {
-	s     string
-	log   bool
-	after string // fclog's own words that follow it
+	s      string
+	log    bool
+	before string // fclog's own signs before it
+	after  string // fclog's own words that follow it
 }
 
 // table is rows under columns. In Markdown a row's note is a column of its own.
@@ -59,6 +60,7 @@ type cell struct {
 type chart struct {
 	values []*int64
 	marks  []string // same length; event or ""
+	first  int64    // number of the first value's request
 }
 
 func plain(s string) cell   { return cell{text: text{s: s}} }

@@ -118,7 +118,7 @@ func scope(a *analyze.Audit, o Options) []string {
 	}
 	out := []string{s + "."}
 	if n := a.LeftOut.SubAgentSessions; n > 0 {
-		out = append(out, fmt.Sprintf("Left out: **%s** in other files; name their folder to include them.", term.Count(n, "sub-agent session", "sub-agent sessions")))
+		out = append(out, fmt.Sprintf("Left out: **%s**, whose logs were not among those read. Name the folder that holds them to include what they cost.", term.Count(n, "sub-agent session", "sub-agent sessions")))
 	}
 	return out
 }
@@ -155,54 +155,6 @@ func outputNote(t analyze.Totals) string {
 		parts = append(parts, fmt.Sprintf("too low: %s logged an early snapshot", term.Count(n, "response", "responses")))
 	}
 	return strings.Join(append(parts, "measured"), " · ")
-}
-
-func costNote(a *analyze.Audit) string {
-	t := a.Totals
-	switch {
-	case t.CostUSD != nil && t.CostPartial:
-		return "partial: some requests have no known price · list prices, estimated"
-	case t.CostUSD != nil:
-		return "list prices · estimated"
-	case t.InputTokens == nil:
-		return "unknown: the log holds no usage"
-	}
-	return "unknown: no price for this model, or a subscription"
-}
-
-// sessions lists the sessions when there is more than one.
-func sessions(a *analyze.Audit, o Options) *section {
-	if len(a.Sessions) < 2 {
-		return nil
-	}
-	list := slices.Clone(a.Sessions)
-	slices.SortStableFunc(list, func(x, y analyze.SessionSummary) int { return int(sign(inputOf(y) - inputOf(x))) })
-	t := &table{columns: []column{
-		{title: "session", flex: true, min: 20}, {title: "agent", optional: 2, flex: true, min: 8},
-		{title: "requests", number: true}, {title: "input", number: true}, {title: "share", number: true, optional: 1},
-		{title: "output", number: true}, {title: "cost", number: true, optional: 3}, {title: "with sub-agents", number: true, optional: 4},
-	}}
-	for i, s := range list {
-		if i == o.top() {
-			t.more = more(len(list)-i, "session", "sessions")
-			break
-		}
-		t.rows = append(t.rows, row{cells: []cell{
-			logged(s.SessionID), logged(agentOf(s)), number(s.Own.Requests), optional(s.Own.InputTokens),
-			share(ratio(s.Own.InputTokens, a.Totals.InputTokens)), optional(s.Own.OutputTokens), plain(term.Opt(s.Own.CostUSD, term.USD)),
-			withSubAgents(s),
-		}})
-	}
-	return &section{title: "Sessions", prose: []string{"Largest input first · measured, cost estimated."}, table: t}
-}
-
-// withSubAgents is a session's input including that of the sub-agents it started,
-// where it started any.
-func withSubAgents(s analyze.SessionSummary) cell {
-	if s.Inclusive.Sessions <= s.Own.Sessions {
-		return cell{}
-	}
-	return optional(s.Inclusive.InputTokens)
 }
 
 func agentOf(s analyze.SessionSummary) string {

@@ -122,13 +122,13 @@ func markdownCell(c cell) string {
 	case c.s == "":
 		return ""
 	}
-	return term.CodeMarkdown(term.Fit(c.s, maxMarkdownCell)) + c.after
+	return strings.TrimLeft(c.before, " ") + term.CodeMarkdown(term.Fit(c.s, maxMarkdownCell)) + c.after
 }
 
 // ownMarkdown escapes the little that fclog's own words may hold. Leading blanks
 // of a table's first column are an indent on terminals only.
 func ownMarkdown(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`, "`", "\\`").Replace(strings.TrimSpace(s))
+	return strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`).Replace(strings.TrimSpace(s))
 }
 
 // markdownChart writes the chart as text in a code block; it holds numbers and

@@ -104,6 +104,10 @@ func hostile(s string) *analyze.Audit {
 	for i := range a.Problems {
 		a.Problems[i].File = s
 	}
+	for i := range a.CostBasis {
+		a.CostBasis[i].Provider, a.CostBasis[i].Model, a.CostBasis[i].PriceFile = &s, &s, &s
+	}
+	a.CostBasis = append(a.CostBasis, analyze.CostBasis{Model: &s, Basis: "no-price", Requests: 1})
 	a.OtherBilled[0].Kind = s
 	a.Missing[0].What = s
 	return a
@@ -179,6 +183,7 @@ func TestJSONKeysAndNulls(t *testing.T) {
 func TestUnknownIsShownAsSuch(t *testing.T) {
 	a := sample()
 	a.Totals.InputTokens, a.Totals.CostUSD, a.Totals.CacheWriteTokens = nil, nil, nil
+	a.CostBasis = []analyze.CostBasis{{Basis: "no-usage", Requests: 119}}
 	out := terminal(t, a, report.Options{Width: 80, UTF8: true})
 	for _, want := range []string{"unknown: the log holds no usage", "cache write          –"} {
 		assert.Contains(t, out, want)

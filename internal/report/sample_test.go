@@ -28,7 +28,8 @@ func sample() *analyze.Audit {
 			File: "/home/me/.codex/sessions/rollout.jsonl", Models: []string{"gpt-5.3-codex"},
 			StartedAt: &start, EndedAt: &end, Own: totals, Inclusive: totals,
 		}},
-		Totals: totals,
+		Totals:    totals,
+		CostBasis: []analyze.CostBasis{{Provider: ptr("openai"), Model: ptr("gpt-5.3-codex"), Basis: "priced", Requests: 119, PriceDate: ptr("2026-02-01")}},
 		Composition: []analyze.Share{
 			sampleShare("tool_result", ptr("exec_command"), 98, 61_000, 4_500_000),
 			sampleShare("tool_result", ptr("read_file"), 12, 18_500, 1_350_000),
@@ -42,9 +43,9 @@ func sample() *analyze.Audit {
 			sampleShare("unlogged", nil, 0, 0, 610_000),
 		},
 		TopItems: []analyze.TopItem{
-			{Item: 14, Kind: "tool_result", Tool: ptr("exec_command"), What: ptr("go test ./... -count=1 -run TestEverything -v 2>&1 | tail -n 400"), Tokens: 9_800, Requests: 71, FirstRequest: 12, LastRequest: 82, CarriedTokens: 695_800, Share: ptr(0.0773)},
-			{Item: 31, Kind: "tool_result", Tool: ptr("read_file"), What: ptr("/home/me/src/project/internal/very/deep/folder/with/a/long/name/handler_of_requests_test.go"), Tokens: 6_200, Requests: 60, FirstRequest: 23, LastRequest: 82, CarriedTokens: 372_000, Share: ptr(0.0413)},
-			{Item: 2, Kind: "user_text", Tokens: 2_100, Requests: 120, FirstRequest: 1, LastRequest: 120, CarriedTokens: 252_000, Share: ptr(0.028)},
+			{Item: 14, Kind: "tool_result", Tool: ptr("exec_command"), What: ptr("go test ./... -count=1 -run TestEverything -v 2>&1 | tail -n 400"), Tokens: 9_800, Requests: 71, FirstRequest: 12, LastRequest: 82, CarriedTokens: 695_800, BilledTokens: ptr(695_800.0), Share: ptr(0.0773)},
+			{Item: 31, Kind: "tool_result", Tool: ptr("read_file"), What: ptr("/home/me/src/project/internal/very/deep/folder/with/a/long/name/handler_of_requests_test.go"), Tokens: 6_200, Requests: 60, FirstRequest: 23, LastRequest: 82, CarriedTokens: 372_000, BilledTokens: ptr(372_000.0), Share: ptr(0.0413)},
+			{Item: 2, Kind: "user_text", Tokens: 2_100, Requests: 120, FirstRequest: 1, LastRequest: 120, CarriedTokens: 252_000, BilledTokens: ptr(252_000.0), Share: ptr(0.028)},
 		},
 		RepeatedCalls: []analyze.RepeatedCall{
 			{Tool: "exec_command", Args: ptr(`{"cmd":"git status --short"}`), Times: 9, StrictRepeats: 4, Tokens: 720, CarriedTokens: 41_000, Class: "shell"},

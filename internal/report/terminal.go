@@ -144,7 +144,7 @@ func (t *terminal) paragraphs(list []string) error {
 // show makes a piece of text safe; own text needs nothing.
 func show(x text, width int) string {
 	if x.log {
-		return term.Fit(x.s, width) + x.after
+		return x.before + term.Fit(x.s, width) + x.after
 	}
 	return x.s
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 // always shown, however small.
 func composition(a *analyze.Audit, o Options) *section {
 	s := &section{title: "Where the tokens went", prose: []string{
-		"An agent sends its whole conversation again with every request: **carried** is an item's tokens times the requests that carried it."}}
+		"An agent sends its whole conversation again with every request: **carried** is an item's tokens times the requests that carried it, " + unit(a) + ". **Once** is its size as fclog counts it."}}
 	if len(a.Composition) == 0 {
 		s.prose = []string{"No content was found in the log."}
 		return s
@@ -46,6 +47,16 @@ func composition(a *analyze.Audit, o Options) *section {
 	return s
 }
 
+// unit says whose tokens the carried figures are.
+func unit(a *analyze.Audit) string {
+	for _, x := range a.Composition {
+		if x.BilledTokens != nil {
+			return "in the provider's tokens"
+		}
+	}
+	return "as fclog counts it, because the log holds no usage"
+}
+
 // rest is 1 for the rows that are no logged content, which come last.
 func rest(x analyze.Share) int {
 	if x.Kind == "framing" || x.Kind == "unlogged" {
@@ -54,12 +65,16 @@ func rest(x analyze.Share) int {
 	return 0
 }
 
-// carried is the figure to rank by, as the provider counts where that is known.
-func carried(x analyze.Share) float64 {
-	if x.BilledTokens != nil {
-		return *x.BilledTokens
+// carried is the figure to rank by.
+func carried(x analyze.Share) int64 { return provider(x.CarriedTokens, x.BilledTokens) }
+
+// provider is a count in the provider's tokens where those are known, so that it
+// agrees with its share of the input.
+func provider(raw int64, billed *float64) int64 {
+	if billed == nil {
+		return raw
 	}
-	return float64(x.CarriedTokens)
+	return int64(math.Round(*billed))
 }
 
 func shareRow(x analyze.Share) row {
@@ -68,7 +83,7 @@ func shareRow(x analyze.Share) row {
 		items, once = cell{}, cell{}
 	}
 	return row{cells: []cell{
-		kind(x.Kind, x.Tool), items, once, number(int64(carried(x))), share(x.Share), bar(x.Share), basis(x.Basis),
+		kind(x.Kind, x.Tool), items, once, number(carried(x)), share(x.Share), bar(x.Share), basis(x.Basis),
 	}}
 }
 
@@ -78,7 +93,7 @@ func folded(list []analyze.Share) row {
 	for _, x := range list {
 		sum.Items += x.Items
 		sum.Tokens += x.Tokens
-		sum.CarriedTokens += int64(carried(x))
+		sum.CarriedTokens += carried(x)
 		if x.Share == nil {
 			known = false
 			continue
@@ -190,8 +205,12 @@ func growth(a *analyze.Audit) *section {
 	if len(a.Growth) < 2 {
 		return nil
 	}
-	c := &chart{}
+	c := &chart{first: a.Growth[0].Request}
 	for _, p := range a.Growth {
+		// Requests without usage are not in the list; they leave a gap.
+		for c.first+int64(len(c.values)) < p.Request {
+			c.values, c.marks = append(c.values, nil), append(c.marks, "")
+		}
 		c.values = append(c.values, p.InputTokens)
 		c.marks = append(c.marks, p.Event)
 	}

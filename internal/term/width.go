@@ -95,6 +95,8 @@ func asciiFor(r rune) string {
 		return "-"
 	case strings.ContainsRune("│┤", r):
 		return "|"
+	case r == '└':
+		return "`"
 	case r == '…':
 		return "~"
 	case r == '·':

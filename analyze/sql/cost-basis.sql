@@ -1,0 +1,26 @@
+-- What costs rest on
+--
+-- Why requests have a cost or have none, by provider and model: which price list was used, or what is missing.
+-- Failed attempts without usage are left out.
+--
+-- Columns:
+--   provider      provider as logged
+--   model         model as logged
+--   basis         priced; or why the cost is unknown: subscription, no-usage, no-price
+--   requests      how many
+--   price_date    day the price is known to be right, YYYY-MM-DD; NULL unknown or not priced
+--   price_file    the user's file that the price is from; NULL the built-in list, or not priced
+SELECT r.provider, r.model,
+       CASE WHEN r.cost_usd IS NOT NULL THEN 'priced'
+            WHEN r.subscription THEN 'subscription'
+            WHEN r.input_tokens IS NULL OR r.output_tokens IS NULL THEN 'no-usage'
+            ELSE 'no-price'
+       END AS basis,
+       count(*) AS requests,
+       CASE WHEN basis = 'priced' THEN any_value(p.date) END AS price_date,
+       CASE WHEN basis = 'priced' THEN any_value(p.file) END AS price_file
+FROM requests r
+LEFT JOIN price_of p ON p.used_model = r.model AND p.used_provider IS NOT DISTINCT FROM r.provider
+WHERE r.counts AND (r.status = 'answered' OR r.cost_usd IS NOT NULL)
+GROUP BY r.provider, r.model, basis
+ORDER BY requests DESC, r.provider, r.model, basis
