@@ -19,6 +19,7 @@ type Option struct {
 	Name    string
 	Default string
 	Doc     string
+	Check   func(value string) error // says which values are allowed; nil: any text
 }
 
 // Values are the settings of one use of a variant, defaults filled in.
