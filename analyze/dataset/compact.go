@@ -11,14 +11,18 @@ import (
 // Compact merges the files of every source and month into one file per table and
 // drops rows that belong to no committed part. What views show stays the same,
 // also when it is killed half-way: merged files count from the moment their
-// sessions file stands, and a part that stands in two files counts once. It must
-// not run at the same time as an import.
+// sessions file stands, and a part that stands in two files counts once. While
+// another process writes the dataset it fails at once.
 func Compact(ctx context.Context, dir string) error {
 	m, err := readMarker(dir)
 	if err != nil {
 		return err
 	}
-	s := &store{dir: dir, text: m.Text, create: createFile}
+	s, err := openStore(dir, m.Text, createFile)
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	ix, err := s.readIndex()
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@
 //	TABLE/source=SOURCE/month=YYYY-MM/merged-….parquet     rows of many, after Compact
 //	TABLE/source=none/month=none/empty.parquet             no rows, so that patterns always match
 //	_state/files.json                                      cache of what was imported
+//	_state/lock                                            held by the process that writes
 //	_tmp/                                                  files being written
 //
 // # What counts

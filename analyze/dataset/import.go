@@ -59,7 +59,8 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // not exist. A file that is there already is not written again; one that changed
 // replaces its older part after the new one stands. What cannot be read is listed
 // in the summary and does not stop the others. A cancelled or killed import
-// leaves whole files only, and the next one goes on from there.
+// leaves whole files only, and the next one goes on from there. While another
+// process writes the dataset it fails at once.
 func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary, error) {
 	if o.create == nil {
 		o.create = createFile
@@ -68,6 +69,7 @@ func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary
 	if err != nil {
 		return Summary{}, err
 	}
+	defer s.close()
 	im := &importer{store: s, options: o, state: s.readState(), total: len(inputs)}
 	err = im.run(ctx, inputs)
 	if stateErr := s.writeState(im.state); err == nil && stateErr != nil {

@@ -164,5 +164,6 @@ func WritePart(dir string, rows *Rows) error {
 	if err != nil {
 		return err
 	}
+	defer s.close()
 	return s.commit(placed(rows.Sessions[0].Part, rows).place, nonEmpty(rows.tables()))
 }

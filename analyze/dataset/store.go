@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,9 +21,10 @@ const SchemaVersion = 1
 const Importer = "2"
 
 const (
-	markerFile = "fclog-dataset.json"
-	tmpFolder  = "_tmp"
-	stateFile  = "_state/files.json"
+	markerFile  = "fclog-dataset.json"
+	tmpFolder   = "_tmp"
+	stateFolder = "_state"
+	stateFile   = stateFolder + "/files.json"
 )
 
 // marker tells a dataset from any other folder.
@@ -35,6 +38,7 @@ type store struct {
 	dir    string
 	text   bool
 	create creator
+	close  func() // gives the lock back
 }
 
 // Is reports whether dir holds a dataset.
@@ -67,24 +71,40 @@ func readMarker(dir string) (marker, error) {
 	return m, nil
 }
 
-// openStore opens the dataset in dir, or makes one if dir is empty or missing.
+// openStore opens the dataset in dir for writing, or makes one if dir is empty or
+// missing. Nobody else can until it is closed.
 func openStore(dir string, text bool, create creator) (*store, error) {
-	s := &store{dir: dir, text: text, create: create}
-	m, err := readMarker(dir)
+	if err := makeFolder(dir); err != nil {
+		return nil, err
+	}
+	unlock, err := lock(dir)
 	if err != nil {
-		if Is(dir) {
-			return nil, err
-		}
-		return s, s.init()
+		return nil, err
+	}
+	s := &store{dir: dir, text: text, create: create, close: unlock}
+	if err := s.open(); err != nil {
+		unlock()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *store) open() error {
+	if !Is(s.dir) {
+		return s.init()
+	}
+	m, err := readMarker(s.dir)
+	if err != nil {
+		return err
 	}
 	switch {
-	case m.Text && !text:
-		return nil, fmt.Errorf("dataset %s holds texts: an import without texts needs a dataset of its own", dir)
-	case !m.Text && text:
-		return nil, fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", dir)
+	case m.Text && !s.text:
+		return fmt.Errorf("dataset %s holds texts: an import without texts needs a dataset of its own", s.dir)
+	case !m.Text && s.text:
+		return fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", s.dir)
 	}
 	s.dropLeftovers()
-	return s, s.emptyTables()
+	return s.emptyTables()
 }
 
 // leftoverAge is how long an import may take before its files aside are taken
@@ -105,19 +125,26 @@ func (s *store) dropLeftovers() {
 	}
 }
 
-// init makes a new dataset. The marker comes first: a folder that holds files
-// but no marker is somebody else's.
-func (s *store) init() error {
-	entries, err := os.ReadDir(s.dir)
+// makeFolder makes the folder of a new dataset. One that holds files but no marker
+// is somebody else's, unless the files are what an import puts there before it.
+func makeFolder(dir string) error {
+	if Is(dir) {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if len(entries) > 0 {
-		return fmt.Errorf("%s is neither empty nor an fclog dataset (no %s in it)", s.dir, markerFile)
+	foreign := func(e fs.DirEntry) bool { return e.Name() != stateFolder && !strings.HasPrefix(e.Name(), markerFile) }
+	// Another import may have made the dataset since it was looked for.
+	if slices.ContainsFunc(entries, foreign) && !Is(dir) {
+		return fmt.Errorf("%s is neither empty nor an fclog dataset (no %s in it)", dir, markerFile)
 	}
-	if err := os.MkdirAll(s.dir, 0o700); err != nil {
-		return err
-	}
+	return os.MkdirAll(dir, 0o700)
+}
+
+// init makes a new dataset.
+func (s *store) init() error {
 	raw, err := json.Marshal(marker{SchemaVersion: SchemaVersion, Text: s.text})
 	if err != nil {
 		return err

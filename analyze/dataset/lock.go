@@ -1,0 +1,41 @@
+package dataset
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// lock makes sure that one process at a time writes the dataset in dir. It does
+// not wait: a second import would find most of its work done, or still running.
+func lock(dir string) (unlock func(), err error) {
+	path := filepath.Join(dir, filepath.FromSlash(lockFile))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	unlock, free, err := tryLock(path)
+	if err != nil {
+		return nil, fmt.Errorf("locking dataset %s: %w", dir, err)
+	}
+	if !free {
+		return nil, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", dir, holder(path), staleHint(path))
+	}
+	return unlock, nil
+}
+
+// signLock notes who holds a lock, for the message to others. The host is left
+// out: a dataset may be handed on. That the note fails is no harm.
+func signLock(f *os.File) {
+	f.Truncate(0)
+	f.WriteAt(fmt.Appendf(nil, "process %d, since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339)), 0)
+}
+
+func holder(path string) string {
+	raw, err := os.ReadFile(path)
+	if note := strings.TrimSpace(string(raw)); err == nil && note != "" {
+		return note
+	}
+	return "process unknown"
+}

@@ -1,0 +1,30 @@
+//go:build !(darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd)
+
+package dataset
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// lockFile is another one than where the kernel keeps locks: there it stays.
+const lockFile = stateFolder + "/writing"
+
+// tryLock takes the lock by making its file. A killed process leaves it behind.
+func tryLock(path string) (unlock func(), free bool, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	signLock(f)
+	return func() {
+		f.Close()
+		os.Remove(path)
+	}, true, nil
+}
+
+func staleHint(path string) string { return "; if none is running, remove " + path }

@@ -1,0 +1,43 @@
+//go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
+
+package dataset
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+const lockFile = stateFolder + "/lock"
+
+// tryLock takes a lock that the kernel gives back when the process ends, however
+// it ends. The file stays: removing it would let two processes hold locks on two
+// files of one name. A file system without locks is used without one.
+func tryLock(path string) (unlock func(), free bool, err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false, err
+	}
+	switch err := flock(f); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, false, f.Close()
+	case err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.ENOLCK):
+		return nil, false, errors.Join(err, f.Close())
+	}
+	signLock(f)
+	return func() {
+		f.Truncate(0)
+		f.Close()
+	}, true, nil
+}
+
+func flock(f *os.File) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+func staleHint(string) string { return "" }
