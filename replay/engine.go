@@ -1,0 +1,44 @@
+package replay
+
+// Engine prices plans.
+type Engine struct {
+	Count CountText
+	Price func(provider, model string) (Rates, bool) // false: no price known
+	Cache CacheModel
+}
+
+// Rates are prices in USD per million tokens. What a provider does not price
+// apart is filled in by the caller.
+type Rates struct {
+	Input        float64
+	CacheRead    float64
+	CacheWrite5m float64
+	CacheWrite1h float64
+	Output       float64
+	LongAbove    *int64 // a request with more input tokens pays Long for all of it; nil never
+	Long         *Rates
+}
+
+// Step is one variant with its settings, defaults filled in.
+type Step struct {
+	Variant Variant
+	Values  Values
+}
+
+// Use is what is asked for by one name: one variant, or several applied in order.
+type Use struct {
+	Name  string
+	Steps []Step
+}
+
+// Plan works out what a use changes in a recording. Each step sees the texts that
+// the steps before it have put in place.
+func (e *Engine) Plan(rec Recording, use Use) Plan {
+	return Plan{}
+}
+
+// Evaluate works out every request of a recording under a plan. high also takes
+// out the requests whose removal is not certain.
+func (e *Engine) Evaluate(rec Recording, plan Plan, high bool) Outcome {
+	return Outcome{}
+}
