@@ -135,7 +135,8 @@ func settings(o Options, root, tmp string) []string {
 		"SET temp_directory = " + quote(tmp),
 		"SET preserve_insertion_order = true",
 		"SET parquet_metadata_cache = true",
-		"SET allowed_directories = [" + quote(root+string(filepath.Separator)) + "]",
+		// The second is how the texts' pattern begins, which is compared as it is.
+		"SET allowed_directories = [" + quote(root+string(filepath.Separator)) + ", " + quote(filepath.ToSlash(escapeGlob(root))+"/") + "]",
 	}
 	switch o.TZ {
 	case nil:
@@ -276,7 +277,7 @@ func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
 		if _, err := d.conn.ExecContext(ctx, query, args...); err != nil {
 			return err
 		}
-		if sel == (Selection{}) {
+		if sel.all() {
 			return nil
 		}
 		return d.narrow(ctx)

@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"reflect"
 	"strings"
 	"time"
 )
@@ -14,6 +15,14 @@ type Selection struct {
 	Project string    // part of the working directory
 	Session string    // beginning of the session ID
 	Last    int       // the newest N sessions, with the sub-agents below them; 0: all
+	Parts   []string  // sessions that one of these parts of the dataset holds; nil: all
+}
+
+// all reports whether nothing is left out.
+func (s Selection) all() bool {
+	parts := s.Parts
+	s.Parts = nil
+	return parts == nil && reflect.ValueOf(s).IsZero()
 }
 
 // query is the statement that fills the table of selected sessions. Values of
@@ -43,6 +52,11 @@ func (s Selection) query() (string, []any) {
 	}
 	if s.Session != "" {
 		add("starts_with(c.session_id, ?::VARCHAR)", s.Session)
+	}
+	if s.Parts != nil {
+		// A longer copy of the session in another part may be the one that counts.
+		add("(c.source, c.session_id) IN (SELECT (source, session_id) FROM committed_parts "+
+			"WHERE part IN (SELECT unnest(string_split(?::VARCHAR, ' '))))", strings.Join(s.Parts, " "))
 	}
 	for i, w := range where {
 		where[i] = "(" + w + ")"

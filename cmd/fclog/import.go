@@ -30,18 +30,22 @@ func importCommand(a *app) *cobra.Command {
 any engine can read. Importing again reads only what is new or has grown. A
 stopped import leaves whole files only, and the next one goes on from there.`,
 		Example: `  fclog import ~/.codex/sessions ~/.claude -o dataset
-  fclog import ~/.freecode -o dataset --no-text`,
+  fclog import ~/.freecode -o dataset --no-text
+  fclog import --compact dataset`,
 		Args: checked(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.importLogs(cmd, f, paths) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.dataset, "output", "o", "", "the `DATASET` folder; made if it does not exist")
 	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
-	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards")
+	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards; with a dataset as PATH nothing else")
 	return cmd
 }
 
 func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (err error) {
+	if f.dataset == "" && f.compact && len(paths) == 1 && dataset.Is(paths[0]) {
+		return a.compact(cmd.Context(), paths[0])
+	}
 	if f.dataset == "" {
 		return usage(cmd, "-o DATASET is missing: the folder to import into")
 	}
@@ -59,14 +63,35 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	if err != nil {
 		return err
 	}
-	for i, n := range s.notes {
+	a.warnSkipped(s)
+	return a.finishImport(ctx, f, s, summary)
+}
+
+// warnSkipped names skipped files; those that are no logs come as one line.
+func (a *app) warnSkipped(s *source) {
+	notes := s.notes
+	if s.foreign > 0 {
+		notes = notes[:len(notes)-1]
+	}
+	for i, n := range notes {
 		if i == maxSkipped {
-			a.warn("… and %s", term.Count(int64(len(s.notes)-i), "more file was skipped", "more files were skipped"))
+			a.warn("… and %s", term.Count(int64(len(notes)-i), "more file was skipped", "more files were skipped"))
 			break
 		}
 		a.warn("%s was skipped: %s", n.File, n.Detail)
 	}
-	return a.finishImport(ctx, f, s, summary)
+	if s.foreign > 0 {
+		a.warn("%s skipped: %s", term.Count(int64(s.foreign), "file", "files"), s.notes[len(s.notes)-1].Detail)
+	}
+}
+
+// compact merges the parts of a dataset.
+func (a *app) compact(ctx context.Context, dir string) error {
+	if err := dataset.Compact(ctx, dir); err != nil {
+		return fmt.Errorf("compacting %s: %w", dir, err)
+	}
+	fmt.Fprintln(a.stdout, term.Safe(dir)+": compacted")
+	return nil
 }
 
 // finishImport says what was done and, if asked to, compacts.
@@ -82,8 +107,8 @@ func (a *app) finishImport(ctx context.Context, f *importFlags, s *source, summa
 		a.warn("could not import %v", err)
 	}
 	if f.compact {
-		if err := dataset.Compact(ctx, f.dataset); err != nil {
-			return fmt.Errorf("compacting %s: %w", f.dataset, err)
+		if err := a.compact(ctx, f.dataset); err != nil {
+			return err
 		}
 	}
 	fmt.Fprintln(a.stdout, term.Safe(f.dataset)+": "+summaryLine(summary))

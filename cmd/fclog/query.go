@@ -117,6 +117,9 @@ func (a *app) withDB(ctx context.Context, r request, do func(*source, *analyze.D
 		return err
 	}
 	defer closing(s.close, &err)
+	if s.temp == "" || r.keep != "" {
+		a.hint(s.dir)
+	}
 	db, err := a.analysis(ctx, s, r)
 	if err != nil {
 		return err

@@ -57,6 +57,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // report prints an error in fclog's one style and chooses the exit status.
 func (a *app) report(err error) int {
+	defer a.explain(err, 0)
 	var usage usageError
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE):
@@ -77,15 +78,39 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
+	debug          bool // --debug
 }
 
-// warn prints a message for the user. Names in it come from the file system, so
-// they are made safe; line breaks stay.
+// warn prints a message for the user. Names and errors in it come from the file
+// system and from logs, so they are made safe. Line breaks of errors stay, but
+// their further lines are set in: none can pass for a message of its own.
 func (a *app) warn(format string, args ...any) {
-	for i, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n") {
-		if i == 0 {
-			line = "fclog: " + line
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = term.Safe(s)
 		}
-		fmt.Fprintln(a.stderr, term.Safe(line))
+	}
+	for i, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n") {
+		before := "fclog: "
+		if i > 0 {
+			before = "  "
+		}
+		fmt.Fprintln(a.stderr, before+term.Safe(line))
+	}
+}
+
+// explain prints the chain of errors below err, for --debug.
+func (a *app) explain(err error, depth int) {
+	if err == nil || !a.debug {
+		return
+	}
+	fmt.Fprintf(a.stderr, "%s%T: %s\n", strings.Repeat("  ", depth+1), err, term.Safe(err.Error()))
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		a.explain(e.Unwrap(), depth+1)
+	case interface{ Unwrap() []error }:
+		for _, below := range e.Unwrap() {
+			a.explain(below, depth+1)
+		}
 	}
 }

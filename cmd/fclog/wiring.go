@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +29,7 @@ type source struct {
 	dir     string
 	temp    string            // removed at the end; "" nothing to remove
 	notes   []analyze.Problem // files that were not used
+	foreign int               // files that are no session logs, in folders; in notes as one
 	renamed map[string]string // temporary path of a log to what the user called it
 }
 
@@ -154,10 +157,31 @@ func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, e
 	if err != nil {
 		return nil, s.named(err, paths)
 	}
-	for _, f := range skipped {
-		s.notes = append(s.notes, analyze.Problem{File: s.name(f.Path), Kind: "skipped", Detail: f.Reason, Count: 1})
-	}
+	a.note(s, skipped, paths)
 	return files, nil
+}
+
+// note remembers what was not used. What is no log at all, as folders hold much
+// of, counts as one note.
+func (a *app) note(s *source, skipped []formats.Skipped, paths []string) {
+	for _, f := range skipped {
+		if !f.Foreign {
+			s.notes = append(s.notes, analyze.Problem{File: s.name(f.Path), Kind: "skipped", Detail: f.Reason, Count: 1})
+			continue
+		}
+		s.foreign++
+		if a.debug {
+			a.warn("%s was skipped: %s", s.name(f.Path), f.Reason)
+		}
+	}
+	if s.foreign == 0 {
+		return
+	}
+	n := analyze.Problem{Kind: "skipped", Detail: "not session logs (--debug lists them)", Count: int64(s.foreign)}
+	if len(paths) == 1 {
+		n.File = s.name(paths[0])
+	}
+	s.notes = append(s.notes, n)
 }
 
 // named makes errors speak of what the user named.
@@ -241,7 +265,10 @@ func (a *app) newest(ctx context.Context, sel analyze.Selection) ([]string, erro
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%w: %d sessions on this machine, none matches the selection", errNothing, len(found))
 	}
-	if sel == (analyze.Selection{Agent: sel.Agent}) {
+	// Whatever else is selected may need more than the newest to be found.
+	others := sel
+	others.Agent = ""
+	if reflect.ValueOf(others).IsZero() {
 		paths = []string{mainOf(paths[0], found)}
 		a.warn("newest session on this machine: %s", paths[0])
 	}
@@ -261,11 +288,63 @@ func mainOf(path string, found []formats.Session) string {
 
 // analysis opens the selected sessions of a source.
 func (a *app) analysis(ctx context.Context, s *source, r request) (*analyze.DB, error) {
-	book, err := pricing.Load(r.prices...)
+	book, err := a.priceBook(r.prices)
 	if err != nil {
 		return nil, err
 	}
 	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: r.selection, TZ: r.zone})
+}
+
+// priceBook is the built-in prices overridden by the named files, or by FreeCode's
+// own price file where none is named.
+func (a *app) priceBook(files []string) (*pricing.Book, error) {
+	if len(files) > 0 {
+		return pricing.Load(files...)
+	}
+	own := a.ownPrices()
+	if info, err := os.Stat(own); err != nil || !info.Mode().IsRegular() {
+		return pricing.Load()
+	}
+	book, err := pricing.Load(own)
+	if err != nil {
+		// The user has not asked for this file: it must not stand in the way.
+		a.warn("FreeCode's price file is not used: %v", err)
+		return pricing.Load()
+	}
+	return book, nil
+}
+
+// ownPrices is where FreeCode looks for the user's prices; "" where there is no
+// home.
+func (a *app) ownPrices() string {
+	if file := a.getenv("FREECODE_PRICING_FILE"); file != "" {
+		return file
+	}
+	home := cmp.Or(a.getenv("HOME"), a.getenv("USERPROFILE"))
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".freecode", "pricing.json")
+}
+
+// manyParts is how many files of a table make a dataset slow to open: each costs
+// some milliseconds.
+const manyParts = 300
+
+// hint says how a dataset of many small parts becomes faster.
+func (a *app) hint(dir string) {
+	parts, err := filepath.Glob(filepath.Join(escapePattern(dir), "sessions", "source=*", "month=*", "*.parquet"))
+	if err == nil && len(parts) > manyParts {
+		a.warn("%s has %d unmerged parts: 'fclog import --compact %s' makes it faster", dir, len(parts), dir)
+	}
+}
+
+// escapePattern makes characters that patterns understand stand for themselves.
+func escapePattern(path string) string {
+	if filepath.Separator == '\\' {
+		return path // there is no escaping on Windows
+	}
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "*", `\*`, "?", `\?`).Replace(path)
 }
 
 // prices hands the price book to the analysis, which knows no price files.

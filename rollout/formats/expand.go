@@ -22,8 +22,9 @@ type File struct {
 
 // Skipped is a file or folder that was named or met and not used.
 type Skipped struct {
-	Path   string
-	Reason string // one plain sentence part; holds no text of a log
+	Path    string
+	Reason  string // one plain sentence part; holds no text of a log
+	Foreign bool   // whole, and of something else: met in a folder, not named
 }
 
 // ErrNothing says that no log was found in all that was named.
@@ -153,7 +154,7 @@ func (e *expansion) file(path string, named bool) (Format, bool) {
 	case errors.Is(err, ErrUnknown) && named:
 		e.skip(path, ErrUnknown.Error()+": "+saw(head[0]))
 	case errors.Is(err, ErrUnknown) && (told || len(head) > 1):
-		e.unknown = append(e.unknown, Skipped{path, ErrUnknown.Error() + ": " + saw(head[0])})
+		e.unknown = append(e.unknown, Skipped{Path: path, Reason: ErrUnknown.Error() + ": " + saw(head[0]), Foreign: true})
 	case errors.Is(err, ErrUnknown):
 		// A single object is a settings or data file of something else.
 	case told || !errors.Is(err, logfile.ErrNotLog) || errors.Is(err, logfile.ErrElsewhere):
@@ -184,7 +185,7 @@ func realPath(path string) string {
 }
 
 func (e *expansion) skip(path, reason string) {
-	e.skipped = append(e.skipped, Skipped{path, reason})
+	e.skipped = append(e.skipped, Skipped{Path: path, Reason: reason})
 }
 
 // tie marks the files that other files bring as companions.

@@ -134,7 +134,7 @@ func TestExpandFolder(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"b:deep/er/two.anything", "a:z/one.jsonl"}, names(t, root, files))
 	require.Len(t, skipped, 2)
-	assert.Equal(t, Skipped{filepath.Join(root, "empty.jsonl"), "not a session log: the file is empty"}, skipped[0])
+	assert.Equal(t, Skipped{Path: filepath.Join(root, "empty.jsonl"), Reason: "not a session log: the file is empty"}, skipped[0])
 	assert.Equal(t, filepath.Join(root, "other.jsonl"), skipped[1].Path)
 	assert.Contains(t, skipped[1].Reason, "keys type, payload")
 }
