@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/term"
@@ -49,9 +48,18 @@ func standing(r analyze.RepeatedCall) bool { return r.Class == "poll" || r.Class
 
 func repeatedCalls(a *analyze.Audit, o Options) *section {
 	t := a.Totals
-	s := &section{title: "Repeated calls", prose: []string{fmt.Sprintf(
-		"**%s** of %s by FreeCode's definition (same tool, same arguments as sent); **%s** strictly (same meaning, and nothing in between that could have changed the result) · counted.",
-		term.Exact(t.RepeatedCalls), term.Count(t.Calls, "call", "calls"), term.Exact(t.RepeatedCallsStrict))}}
+	s := &section{title: "Repeated calls"}
+	switch {
+	case t.Calls == 0:
+		s.prose = []string{"None: no tool was called."}
+		return s
+	case t.RepeatedCalls == 0 && t.RepeatedCallsStrict == 0:
+		s.prose = []string{fmt.Sprintf("None of %s.", term.Count(t.Calls, "call", "calls"))}
+		return s
+	}
+	s.prose = []string{fmt.Sprintf(
+		"**%s** of %s by FreeCode's definition (same tool, same arguments as sent); **%s** strictly (same meaning, and nothing in between that could have changed the result). **Again** is the size of all results but the first, **carried** that over the requests that carried them · counted.",
+		term.Exact(t.RepeatedCalls), term.Count(t.Calls, "call", "calls"), term.Exact(t.RepeatedCallsStrict))}
 	s.table = callTable(filter(a.RepeatedCalls, false), o)
 	return s
 }
@@ -107,15 +115,26 @@ func polling(a *analyze.Audit) *section {
 	if p.Episodes == 0 && p.Polls == 0 {
 		return nil
 	}
-	requests := term.Exact(p.RequestsLow)
+	requests := term.Count(p.RequestsHigh, "request", "requests")
 	if p.RequestsHigh != p.RequestsLow {
-		requests += "–" + term.Exact(p.RequestsHigh)
+		requests = term.Exact(p.RequestsLow) + "–" + requests
 	}
-	parts := []string{
-		fmt.Sprintf("**%s** in %s, %s of them empty; %s came along with other work and cost no request of their own.",
-			term.Count(p.Polls, "poll", "polls"), term.Count(p.Episodes, "episode", "episodes"), term.Exact(p.EmptyPolls), term.Exact(p.PiggyBacked)),
-		fmt.Sprintf("Waiting took **%s requests**: %s input, %s output · %s.",
-			requests, term.Opt(p.InputTokens, term.Short), term.Opt(p.OutputTokens, term.Short), p.Basis),
+	took := fmt.Sprintf("Waiting took **%s**: %s input, %s output · %s.",
+		requests, term.Opt(p.InputTokens, term.Short), term.Opt(p.OutputTokens, term.Short), p.Basis)
+	return &section{title: "Polling", prose: []string{polls(p) + " " + took}}
+}
+
+// polls counts the looks at background work, without what there was none of.
+func polls(p analyze.Polling) string {
+	s := fmt.Sprintf("**%s** in %s", term.Count(p.Polls, "poll", "polls"), term.Count(p.Episodes, "episode", "episodes"))
+	if p.EmptyPolls > 0 {
+		s += fmt.Sprintf(", %s of them without news", term.Exact(p.EmptyPolls))
 	}
-	return &section{title: "Polling", prose: []string{strings.Join(parts, " ")}}
+	switch {
+	case p.PiggyBacked == 1:
+		s += "; 1 came along with other work and cost no request of its own"
+	case p.PiggyBacked > 1:
+		s += fmt.Sprintf("; %s came along with other work and cost no request of their own", term.Exact(p.PiggyBacked))
+	}
+	return s + "."
 }

@@ -61,9 +61,9 @@ func unpricedReason(c analyze.CostBasis) string {
 	case c.Basis == "subscription":
 		return "paid by subscription"
 	case c.Basis == "no-usage":
-		return "the log holds no usage"
+		return "usage not logged"
 	case c.Model == nil:
-		return "the log names no model"
+		return "model not logged"
 	case !plainName.MatchString(*c.Model):
 		return "no price for the model"
 	}

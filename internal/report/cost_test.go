@@ -28,12 +28,12 @@ func TestCostLine(t *testing.T) {
 		{"partly overridden", true, []analyze.CostBasis{listed("a", "2026-10-24"), mine}, "list prices of 2026-10-24, with overrides from /p/prices.json · estimated"},
 		{"subscription", false, []analyze.CostBasis{{Model: ptr("a"), Basis: "subscription", Requests: 3}}, "unknown: paid by subscription"},
 		{"no price", false, []analyze.CostBasis{{Model: ptr("new-7"), Basis: "no-price", Requests: 3}}, "unknown: no price for model new-7"},
-		{"no model", false, []analyze.CostBasis{{Basis: "no-price", Requests: 3}}, "unknown: the log names no model"},
-		{"no usage", false, []analyze.CostBasis{{Model: ptr("a"), Basis: "no-usage", Requests: 3}}, "unknown: the log holds no usage"},
+		{"no model", false, []analyze.CostBasis{{Basis: "no-price", Requests: 3}}, "unknown: model not logged"},
+		{"no usage", false, []analyze.CostBasis{{Model: ptr("a"), Basis: "no-usage", Requests: 3}}, "unknown: usage not logged"},
 		{"nothing answered", false, nil, "unknown: no request was answered"},
 		{"a part", true, []analyze.CostBasis{
 			{Model: ptr("x"), Basis: "no-usage", Requests: 2}, {Basis: "no-price", Requests: 3}, listed("a", "2026-10-24"), {Model: ptr("y"), Basis: "no-usage", Requests: 2},
-		}, "partial, without 7 requests: the log holds no usage (4), the log names no model (3) · list prices of 2026-10-24 · estimated"},
+		}, "partial, without 7 requests: usage not logged (4), model not logged (3) · list prices of 2026-10-24 · estimated"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := sample()

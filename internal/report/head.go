@@ -118,7 +118,12 @@ func scope(a *analyze.Audit, o Options) []string {
 	}
 	out := []string{s + "."}
 	if n := a.LeftOut.SubAgentSessions; n > 0 {
-		out = append(out, fmt.Sprintf("Left out: **%s**, whose logs were not among those read. Name the folder that holds them to include what they cost.", term.Count(n, "sub-agent session", "sub-agent sessions")))
+		log, them := "logs were", "them"
+		if n == 1 {
+			log, them = "log was", "it"
+		}
+		out = append(out, fmt.Sprintf("Left out: **%s**, whose %s not among those read. Name the folder that holds %s to include the cost.",
+			term.Count(n, "sub-agent session", "sub-agent sessions"), log, them))
 	}
 	return out
 }

@@ -110,7 +110,11 @@ func missing(a *analyze.Audit) *section {
 			parts[i] += fmt.Sprintf(" (%s)", term.Count(m.Sessions, "session", "sessions"))
 		}
 	}
-	return &section{title: "What the log does not hold", lines: []text{fromLog(strings.Join(parts, ", "))}}
+	title := "What the log does not hold"
+	if len(a.Sessions) > 1 {
+		title = "What the logs do not hold"
+	}
+	return &section{title: title, lines: []text{fromLog(strings.Join(parts, ", "))}}
 }
 
 func problems(a *analyze.Audit, o Options) *section {
@@ -123,13 +127,14 @@ func problems(a *analyze.Audit, o Options) *section {
 		{title: "where", flex: true, min: 16}, {title: "kind", optional: 1}, {title: "times", number: true}, {title: "what", wrap: true, min: 28},
 	}}
 	list := fold(a.Problems)
+	folder := commonFolder(a)
 	for i, p := range list {
 		if i == 2*o.top() {
 			s.table.more = more(len(list)-i, "problem", "problems")
 			break
 		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{
-			logged(place(p)), plain(p.Kind), number(max(p.Count, 1)), plain(term.Safe(p.Detail)),
+			logged(place(p, folder)), plain(p.Kind), number(max(p.Count, 1)), plain(term.Safe(p.Detail)),
 		}})
 	}
 	return s
@@ -152,9 +157,34 @@ func fold(list []analyze.Problem) []analyze.Problem {
 	return out
 }
 
-func place(p analyze.Problem) string {
-	if p.Line == 0 {
-		return p.File
+// commonFolder is the beginning that the paths of all sessions and problems
+// share, up to a separator: what is left tells them apart.
+func commonFolder(a *analyze.Audit) string {
+	var paths []string
+	for _, s := range a.Sessions {
+		paths = append(paths, s.File)
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	for _, p := range a.Problems {
+		if p.File != "" {
+			paths = append(paths, p.File)
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	// What the first and the last in order share, all share.
+	first, last := slices.Min(paths), slices.Max(paths)
+	n := 0
+	for n < len(first) && n < len(last) && first[n] == last[n] {
+		n++
+	}
+	return first[:strings.LastIndexAny(first[:n], `/\`)+1]
+}
+
+func place(p analyze.Problem, folder string) string {
+	file := strings.TrimPrefix(p.File, folder)
+	if p.Line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, p.Line)
 }

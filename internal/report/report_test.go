@@ -185,7 +185,7 @@ func TestUnknownIsShownAsSuch(t *testing.T) {
 	a.Totals.InputTokens, a.Totals.CostUSD, a.Totals.CacheWriteTokens = nil, nil, nil
 	a.CostBasis = []analyze.CostBasis{{Basis: "no-usage", Requests: 119}}
 	out := terminal(t, a, report.Options{Width: 80, UTF8: true})
-	for _, want := range []string{"unknown: the log holds no usage", "cache write          –"} {
+	for _, want := range []string{"unknown: usage not logged", "cache write          –"} {
 		assert.Contains(t, out, want)
 	}
 }

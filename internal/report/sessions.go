@@ -105,6 +105,10 @@ func (t *sessionTree) add(i, depth int) {
 	s := t.audit.Sessions[i]
 	id := logged(s.SessionID)
 	if depth > 0 {
+		// Claude Code's sub-agents carry the ID of their session in front.
+		if own := strings.TrimPrefix(s.SessionID, deref(s.ParentSessionID)+"/"); own != "" {
+			id.s = own
+		}
 		id.before = strings.Repeat("  ", depth-1) + "└ "
 	}
 	r := row{cells: []cell{

@@ -17,7 +17,7 @@ func composition(a *analyze.Audit, o Options) *section {
 	s := &section{title: "Where the tokens went", prose: []string{
 		"An agent sends its whole conversation again with every request: **carried** is an item's tokens times the requests that carried it, " + unit(a) + ". **Once** is its size as fclog counts it."}}
 	if len(a.Composition) == 0 {
-		s.prose = []string{"No content was found in the log."}
+		s.prose = []string{"No content is logged."}
 		return s
 	}
 	s.table = &table{columns: []column{
@@ -43,7 +43,8 @@ func composition(a *analyze.Audit, o Options) *section {
 	for _, x := range shares[content:] {
 		s.table.rows = append(s.table.rows, shareRow(x))
 	}
-	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions."}
+	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions.",
+		"Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to what the provider reported; **estimated** rests on an assumption."}
 	return s
 }
 
@@ -54,7 +55,7 @@ func unit(a *analyze.Audit) string {
 			return "in the provider's tokens"
 		}
 	}
-	return "as fclog counts it, because the log holds no usage"
+	return "as fclog counts it, because usage is not logged"
 }
 
 // rest is 1 for the rows that are no logged content, which come last.
@@ -180,24 +181,45 @@ func value(v *float64) float64 {
 func cacheBreaks(a *analyze.Audit) *section {
 	s := &section{title: "Cache breaks"}
 	if a.Totals.CacheReadTokens == nil {
-		s.prose = []string{"Unknown: the log holds no cache figures."}
+		s.prose = []string{"Unknown: cache figures are not logged."}
 		return s
 	}
 	if len(a.CacheBreaks) == 0 {
 		s.prose = []string{"None: every request read back what the one before it had sent."}
 		return s
 	}
-	s.prose = []string{"Requests that read less from the prompt cache than the request before them had sent. **Lost** is the difference: it was paid for again at the full or the write price."}
-	s.table = &table{columns: []column{
+	s.prose = []string{"Requests that read less from the prompt cache than the request before them had sent. **Lost** is the difference: what was sent of it again was paid for at the full or the write price."}
+	s.table = &table{noteHead: "meaning", columns: []column{
 		{title: "cause", flex: true, min: 20}, {title: "requests", number: true}, {title: "lost", number: true},
 		{title: "of input", number: true}, {bar: true, min: 8, optional: 2}, {title: "basis", optional: 1},
 	}}
 	for _, x := range a.CacheBreaks {
-		s.table.rows = append(s.table.rows, row{cells: []cell{
+		s.table.rows = append(s.table.rows, row{notes: meaning(x.Cause), cells: []cell{
 			plain(words(x.Cause)), number(x.Requests), number(x.LostTokens), share(x.ShareOfInput), bar(x.ShareOfInput), basis(x.Basis),
 		}})
 	}
 	return s
+}
+
+// meaning says in a few words what a cause of cache breaks is.
+func meaning(cause string) []string {
+	switch cause {
+	case "compaction":
+		return []string{"the conversation was summarised or mostly dropped"}
+	case "model-changed":
+		return []string{"another model answered: each has a cache of its own"}
+	case "lifetime":
+		return []string{"the cache had expired: 5 minutes, or an hour where that was paid for, without a request"}
+	case "run-border":
+		return []string{"the first request of a run, without another cause in sight"}
+	case "block-before-conversation":
+		return []string{"something in front of the conversation changed, such as reminders or the to-do list"}
+	case "content-changed":
+		return []string{"a part of the conversation was pruned, cleared or rewritten"}
+	case "unknown":
+		return []string{"nothing logged explains it"}
+	}
+	return nil
 }
 
 // growth is the input of every request of the largest session's main chain.
@@ -221,25 +243,28 @@ func growth(a *analyze.Audit) *section {
 	if len(a.Sessions) > 1 {
 		title = "Growth of the largest session"
 	}
-	return &section{title: title, prose: []string{"Input tokens of each request of the main chain · measured."}, chart: c}
+	return &section{title: title, prose: []string{"Input tokens of each request of the main conversation · measured."}, chart: c}
 }
 
 func otherBilled(a *analyze.Audit) *section {
 	if len(a.OtherBilled) == 0 {
 		return nil
 	}
-	s := &section{title: "Billed outside these totals", prose: []string{"Calls whose content the log does not hold. They are in no figure above."},
+	s := &section{title: "Billed outside these totals", prose: []string{"Calls whose content is not logged. They are in no figure above."},
 		table: &table{columns: []column{
 			{title: "what", flex: true, min: 16}, {title: "calls", number: true}, {title: "input", number: true},
 			{title: "output", number: true}, {title: "basis"},
 		}}}
 	for _, x := range a.OtherBilled {
-		b := analyze.Measured
-		if x.Estimate {
-			b = analyze.Estimated
+		b := basis(analyze.Measured)
+		switch {
+		case x.InputTokens == nil && x.OutputTokens == nil:
+			b = plain(term.Unknown)
+		case x.Estimate:
+			b = basis(analyze.Estimated)
 		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{
-			logged(words(x.Kind)), number(x.Calls), optional(x.InputTokens), optional(x.OutputTokens), basis(b),
+			logged(words(x.Kind)), number(x.Calls), optional(x.InputTokens), optional(x.OutputTokens), b,
 		}})
 	}
 	return s
@@ -252,6 +277,9 @@ func factor(c analyze.Counting) string {
 	}
 	s := fmt.Sprintf("%.3f", *c.Factor)
 	if c.FactorLow != nil && c.FactorHigh != nil && *c.FactorLow != *c.FactorHigh {
+		if *c.FactorLow <= 0 { // too few requests to tell
+			return s + " (unsure)"
+		}
 		s += fmt.Sprintf(" (%.2f–%.2f)", *c.FactorLow, *c.FactorHigh)
 	}
 	return s

@@ -383,10 +383,10 @@ func (r *reader) gaps() {
 		}
 	}
 	if r.store.found {
-		note(r.lostTurns, "lost-bodies", "responses have no stored message (a compaction rewrites the store); their calls and results come from the log alone")
+		note(r.lostTurns, "lost-bodies", "responses are not in the message store (a compaction rewrites it); their calls and results come from the event log")
 	}
-	note(r.lostIDs+r.conv.lostIDs, "unknown-call-id", "cut or pruned results name a call ID that no file holds; a stand-in of equal length is used")
-	note(r.miscounts, "message-count", "requests were sent with another number of messages than the rebuilt conversation has")
+	note(r.lostIDs+r.conv.lostIDs, "unknown-call-id", "the notice in a cut or left-out result names a call ID that is not logged; an ID of equal length stands in")
+	note(r.miscounts, "message-count", "the rebuilt conversation has another number of messages than the log says was sent")
 }
 
 func at(ms int64) time.Time {

@@ -170,7 +170,7 @@ func (r *reader) pruneByChars(candidates []*piece, rule int, unexplained int64) 
 		}
 	}
 	if best != rule {
-		r.fold("other-budget", 0, "pruning does not follow the default budget; promptChars tells how many results were left out")
+		r.fold("other-budget", 0, "old tool results were left out by another rule than FreeCode's default; how many is taken from the logged size of the request")
 	}
 	return best
 }
