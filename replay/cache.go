@@ -1,32 +1,169 @@
 package replay
 
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fclog/fclog/rollout"
+)
+
 // CacheModel says what a provider's prompt cache serves of a payload whose
 // beginning it has seen before.
+//
+// The predicted read of a request is the part of its payload that it shares, from
+// the front, with the previous request of its chain by the same model: that one's
+// input less what it carried from the first difference on, the unlogged front
+// included. It is 0 after the lifetime, 0 below the minimum, and rounded down to
+// whole blocks. Where nothing is shared, a part of the unlogged front may still
+// be served: other sessions keep it alive.
 type CacheModel struct {
-	Families []CacheFamily
+	Families []CacheFamily `json:"families"` // the first that matches decides; the last stands for all others
 }
 
-// CacheFamily is how one kind of provider caches.
+// CacheFamily is how one kind of provider caches. Tokens are the provider's.
 type CacheFamily struct {
-	Name       string  `json:"name"`            // anthropic, openai, minimax, gemini, other
-	Minimum    int64   `json:"minimum_tokens"`  // shorter prefixes are not cached
-	Block      int64   `json:"block_tokens"`    // prefixes are served in multiples of it
-	LifetimeS  int64   `json:"lifetime_s"`      // seconds after the last use
-	LongS      int64   `json:"long_lifetime_s"` // of entries written for an hour; 0 none such
-	FrontShare float64 `json:"front_share"`     // part of the unlogged front served when nothing else is
-	Source     string  `json:"source"`
+	Name       string         `json:"name"`      // anthropic, openai, minimax, gemini, other
+	Models     []string       `json:"models"`    // parts of model names, lower case
+	Providers  []string       `json:"providers"` // parts of provider names, for models that match no family
+	Minimum    int64          `json:"minimum_tokens"`
+	Minimums   []ModelMinimum `json:"minimums,omitempty"` // of single models
+	Block      int64          `json:"block_tokens"`       // prefixes are served in multiples of it
+	LifetimeS  int64          `json:"lifetime_s"`         // seconds after the last use
+	LongS      int64          `json:"long_lifetime_s"`    // where the session writes entries for an hour; 0 none such
+	FrontShare float64        `json:"front_share"`        // part of the unlogged front that is served when nothing else is; fitted
+	Fitted     int64          `json:"fitted_on"`          // requests that LifetimeS and FrontShare were fitted on; 0 as published
+	Source     string         `json:"source"`
 }
 
-// CacheError is how far the cache model is off on the recorded requests.
-type CacheError struct {
-	Requests      int64         `json:"requests"`         // compared: with input and cache figures
-	MedianTokens  *float64      `json:"median_tokens"`    // of |predicted - recorded cache read|
-	WithinPercent *float64      `json:"within_2_percent"` // share of requests off by at most 2 % of their input, 0 to 1
-	Families      []CacheFamily `json:"families"`         // parameters in use
+// ModelMinimum is the smallest prefix that one model caches.
+type ModelMinimum struct {
+	Model  string `json:"model"` // part of the model's name, lower case
+	Tokens int64  `json:"tokens"`
 }
 
-// DefaultCache is the model of the shipped parameters.
-func DefaultCache() CacheModel { return CacheModel{} }
+//go:embed cache.json
+var shippedCache []byte
 
-// FitCache fits the parameters that providers do not publish to recordings.
-func (m CacheModel) Fit(recs []Recording) CacheModel { return m }
+// DefaultCache returns the model with the parameters that providers publish.
+func DefaultCache() (CacheModel, error) {
+	var m CacheModel
+	if err := json.Unmarshal(shippedCache, &m); err != nil {
+		return m, fmt.Errorf("cache parameters: %w", err)
+	}
+	return m, nil
+}
+
+// family finds the parameters for a model: by its own name, then by who serves it.
+// Without any family there is no cache.
+func (m CacheModel) family(provider, model string) int {
+	model, provider = strings.ToLower(model), strings.ToLower(provider)
+	for i, f := range m.Families {
+		if containsAny(model, f.Models) {
+			return i
+		}
+	}
+	for i, f := range m.Families {
+		if containsAny(provider, f.Providers) {
+			return i
+		}
+	}
+	return len(m.Families) - 1
+}
+
+func containsAny(s string, parts []string) bool {
+	for _, p := range parts {
+		if strings.Contains(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f CacheFamily) minimum(model string) int64 {
+	model = strings.ToLower(model)
+	for _, m := range f.Minimums {
+		if strings.Contains(model, m.Model) {
+			return m.Tokens
+		}
+	}
+	return f.Minimum
+}
+
+// lifetime is how long an entry of a session lives, in seconds.
+func (f CacheFamily) lifetime(hour bool) float64 {
+	if hour && f.LongS > 0 {
+		return float64(f.LongS)
+	}
+	return float64(f.LifetimeS)
+}
+
+// served rounds a shared prefix down to what the cache gives back of it.
+func (f CacheFamily) served(model string, prefix float64) int64 {
+	n := int64(math.Floor(prefix + 1e-6)) // sums of factors come out a hair below whole tokens
+	if n < f.minimum(model) || n <= 0 {
+		return 0
+	}
+	if f.Block > 1 {
+		n -= n % f.Block
+	}
+	return n
+}
+
+// shared is what a request has in common with the one before it.
+type shared struct {
+	from     int     // index of that request; -1 none whose cache could serve
+	tokens   float64 // prefix that both carry, in provider tokens
+	breakAt  int64   // position of the first difference; noBreak: none
+	unedited float64 // the prefix if the first difference were where the recording has it
+}
+
+const noBreak = math.MaxInt64
+
+// predict is the cache read of a request.
+func (l *ledger) predict(i int, prefix float64, from int) int64 {
+	f := l.families[i]
+	if f == nil {
+		return 0
+	}
+	r := l.rec.Session.Requests[i]
+	front := 0.0
+	if u := l.rec.Sizes.Requests[i].Unlogged; u != nil {
+		front = f.FrontShare * float64(max(*u, 0))
+	}
+	if from < 0 || l.gap(from, i) > f.lifetime(l.hour) {
+		prefix = 0
+	}
+	return f.served(r.Model, max(prefix, front))
+}
+
+// gap is the time between two requests in seconds; 0 where it is unknown.
+func (l *ledger) gap(from, to int) float64 {
+	a, b := l.rec.Session.Requests[from].Time, l.rec.Session.Requests[to].Time
+	if a.IsZero() || b.IsZero() {
+		return 0
+	}
+	return b.Sub(a).Seconds()
+}
+
+// reportsCache tells the models that read or write the cache at least once in a
+// session from those that do not report it, whatever zeros the log holds.
+func reportsCache(s *rollout.Session) map[string]bool {
+	out := map[string]bool{}
+	for _, r := range s.Requests {
+		if value(r.Usage.CacheRead) > 0 || value(r.Usage.CacheWrite) > 0 {
+			out[r.Model] = true
+		}
+	}
+	return out
+}
+
+func value(v *int64) int64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}

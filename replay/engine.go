@@ -3,7 +3,7 @@ package replay
 // Engine prices plans.
 type Engine struct {
 	Count CountText
-	Price func(provider, model string) (Rates, bool) // false: no price known
+	Price func(provider, model string) (Rates, bool) // false: no price known; nil: no prices at all
 	Cache CacheModel
 }
 
@@ -29,16 +29,4 @@ type Step struct {
 type Use struct {
 	Name  string
 	Steps []Step
-}
-
-// Plan works out what a use changes in a recording. Each step sees the texts that
-// the steps before it have put in place.
-func (e *Engine) Plan(rec Recording, use Use) Plan {
-	return Plan{}
-}
-
-// Evaluate works out every request of a recording under a plan. high also takes
-// out the requests whose removal is not certain.
-func (e *Engine) Evaluate(rec Recording, plan Plan, high bool) Outcome {
-	return Outcome{}
 }

@@ -12,10 +12,13 @@ type Estimate struct {
 	StaticSavingTokens       *int64         `json:"static_saving_tokens"` // baseline input - variant input, low end of the range
 	StaticSavingTokensHigh   *int64         `json:"static_saving_tokens_high"`
 	StaticSavingOutputTokens *int64         `json:"static_saving_output_tokens"`
-	StaticSavingShare        *float64       `json:"static_saving_share"`  // of recorded input, 0 to 1
-	StaticSavingUSD          *float64       `json:"static_saving_usd"`    // negative: dearer
-	SavedCountedTokens       int64          `json:"saved_counted_tokens"` // raw tokens, also without usage
-	CacheReadLost            *int64         `json:"cache_read_lost"`      // tokens no longer read from the cache because sent text changed
+	StaticSavingShare        *float64       `json:"static_saving_share"`       // of recorded input, 0 to 1
+	StaticSavingSpreadLow    *int64         `json:"static_saving_spread_low"`  // static_saving_tokens with calibration factors at their lower quartile
+	StaticSavingSpreadHigh   *int64         `json:"static_saving_spread_high"` // at their upper quartile
+	StaticSavingUSD          *float64       `json:"static_saving_usd"`         // negative: dearer
+	StaticSavingUSDHigh      *float64       `json:"static_saving_usd_high"`    // with the removals that are not certain
+	SavedCountedTokens       int64          `json:"saved_counted_tokens"`      // raw tokens, also without usage
+	CacheReadLost            *int64         `json:"cache_read_lost"`           // tokens no longer read from the cache because sent text changed
 	EditedItems              int64          `json:"edited_items"`
 	RemovedRequestsLow       int64          `json:"removed_requests_low"`
 	RemovedRequestsHigh      int64          `json:"removed_requests_high"`
@@ -56,7 +59,8 @@ type Detours struct {
 type Evidence struct {
 	Edits       int64    `json:"edits"`      // lossy edits
 	LaterUsed   int64    `json:"later_used"` // edits whose cut text turns up later in this log and stood nowhere else
-	NullRate    *float64 `json:"null_rate"`  // how often the same match hits text of other sessions
+	NullRate    *float64 `json:"null_rate"`  // how often the same match hits text that had not seen the edited output
+	NullBasis   string   `json:"null_basis"` // whose text that is; "" there was none
 	BaseRate    *float64 `json:"base_rate"`  // recoveries per truncation, net of the null
 	Truncations int64    `json:"truncations"`
 	Recoveries  int64    `json:"recoveries"`

@@ -1,5 +1,21 @@
 package replay
 
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/fclog/fclog/rollout"
+)
+
+// SchemaVersion is the version of the machine-readable output. Keys are added,
+// never renamed or removed.
+const SchemaVersion = 1
+
+// topContributions is how many contributions a variant's estimate keeps.
+const topContributions = 50
+
 // RunOptions join the engine with what lives outside of it.
 type RunOptions struct {
 	Workers int                                           // recordings at a time; 0: one per processor
@@ -19,12 +35,168 @@ type Report struct {
 
 // SessionRef names a session of a report.
 type SessionRef struct {
-	SessionID string `json:"session_id"`
-	Source    string `json:"source"`
-	File      string `json:"file"`
+	SessionID   string `json:"session_id"`
+	Source      string `json:"source"`
+	File        string `json:"file"`
+	Requests    int64  `json:"requests"`    // its own
+	Compactions int64  `json:"compactions"` // times its conversation was summarised
+	Usage       bool   `json:"usage"`       // the log holds token figures
 }
 
-// Run estimates every use over all recordings together.
+// outcomes are a recording's results under every use.
+type outcomes struct {
+	base   Outcome // under the empty plan
+	plans  []Plan
+	low    []Outcome
+	high   []Outcome
+	errors []cacheMiss
+	later  []int // by use: compactions that would have come later
+}
+
+// Run estimates every use over all recordings together. The cache parameters that
+// providers do not publish are fitted, for each recording, on the other half of
+// them; a single recording has the published ones.
 func (e *Engine) Run(recs []Recording, uses []Use, o RunOptions) (*Report, error) {
-	return &Report{SchemaVersion: 1}, nil
+	if len(recs) == 0 {
+		return nil, errors.New("no sessions to replay")
+	}
+	engines := e.folds(recs)
+	results := make([]outcomes, len(recs))
+	each(len(recs), o.Workers, func(i int) { results[i] = engines[i%len(engines)].all(recs[i], uses) })
+	report := &Report{SchemaVersion: SchemaVersion, CacheModel: engines[0].cacheError(results)}
+	for i, rec := range recs {
+		report.Sessions = append(report.Sessions, refOf(rec.Session))
+		report.Baseline.merge(results[i].base.Total)
+	}
+	report.Warnings = recordingWarnings(report)
+	for u, use := range uses {
+		report.Variants = append(report.Variants, estimate(recs, results, u, use, report, o))
+	}
+	return report, nil
+}
+
+// each calls work for 0 to n-1, a bounded number at a time.
+func each(n, workers int, work func(int)) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(workers, n) {
+		wg.Go(func() {
+			for i := range next {
+				work(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// folds returns an engine for the recordings of even and one for those of odd
+// index, each with the cache parameters that the others show. Texts are counted
+// once for all.
+func (e *Engine) folds(recs []Recording) []*Engine {
+	shared := *e
+	shared.Count = remember(e.Count)
+	if len(recs) < 2 {
+		return []*Engine{&shared}
+	}
+	out := []*Engine{}
+	for fold := range 2 {
+		var others []Recording
+		for i, rec := range recs {
+			if i%2 != fold {
+				others = append(others, rec)
+			}
+		}
+		fitted := shared
+		fitted.Cache = shared.FitCache(others)
+		out = append(out, &fitted)
+	}
+	return out
+}
+
+// remember keeps the counts of texts.
+func remember(count CountText) CountText {
+	type key struct{ encoding, text string }
+	var known sync.Map
+	return func(encoding, text string) int64 {
+		if n, ok := known.Load(key{encoding, text}); ok {
+			return n.(int64)
+		}
+		n := count(encoding, text)
+		known.Store(key{encoding, text}, n)
+		return n
+	}
+}
+
+// all works out every use for one recording.
+func (e *Engine) all(rec Recording, uses []Use) outcomes {
+	l := e.ledger(rec)
+	out := outcomes{base: l.evaluate(Plan{}, false), errors: l.cacheMisses()}
+	for _, use := range uses {
+		plan := e.Plan(rec, use)
+		low := l.evaluate(plan, false)
+		high := low
+		if hasUncertain(plan) {
+			high = l.evaluate(plan, true)
+		}
+		out.plans = append(out.plans, plan)
+		out.low = append(out.low, low)
+		out.high = append(out.high, high)
+		out.later = append(out.later, l.postponed(low))
+	}
+	return out
+}
+
+func hasUncertain(p Plan) bool {
+	for _, r := range p.Removals {
+		if !r.Certain {
+			return true
+		}
+	}
+	return false
+}
+
+func refOf(s *rollout.Session) SessionRef {
+	ref := SessionRef{SessionID: s.ID, Source: s.Source, File: s.File, Compactions: int64(len(compactions(s)))}
+	for _, r := range s.Requests {
+		if !r.Inherited {
+			ref.Requests++
+			ref.Usage = ref.Usage || r.Usage.Input != nil
+		}
+	}
+	return ref
+}
+
+// recordingWarnings say what every estimate of a report suffers from.
+func recordingWarnings(r *Report) []string {
+	var out []string
+	single, compacted, silent := 0, int64(0), 0
+	for _, s := range r.Sessions {
+		compacted += s.Compactions
+		switch {
+		case s.Requests == 1:
+			single++
+		case s.Requests > 0 && !s.Usage:
+			silent++
+		}
+	}
+	if single > 0 {
+		out = append(out, fmt.Sprintf("%d of %d sessions hold a single request: nothing is carried on there, so a saving over a whole task cannot show", single, len(r.Sessions)))
+	}
+	if silent > 0 {
+		out = append(out, fmt.Sprintf("%d of %d sessions hold no usage: savings are known as counted tokens alone", silent, len(r.Sessions)))
+	}
+	if compacted > 0 {
+		out = append(out, fmt.Sprintf("%d compactions stay where they were recorded", compacted))
+	}
+	if r.Baseline.CostPartial && r.Baseline.CostUSD != nil {
+		out = append(out, "some requests have no known price: USD figures cover the others")
+	}
+	return out
 }

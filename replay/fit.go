@@ -1,0 +1,184 @@
+package replay
+
+import (
+	"math"
+	"slices"
+)
+
+// Bounds of the fit: fewer cases leave a published parameter alone.
+const (
+	minGaps   = 10 // requests after a pause that may or may not have outlived the cache
+	minFronts = 3  // requests that share nothing with one before them
+)
+
+// lifetimes are the candidates for a family's lifetime in seconds: what providers
+// offer, and an hour and a day for caches kept longer than stated.
+var lifetimes = []int64{300, 600, 1800, 3600, 24 * 3600}
+
+// FitCache fits the two parameters that providers do not publish exactly to
+// recordings other than those to be judged: for each family the lifetime, of a few
+// candidates the one with the smallest sum of absolute errors, and the part of the
+// unlogged front that is served when nothing else is, as the median over requests
+// that share nothing with one before them. Families that pay for an hour keep
+// their lifetimes: those are contracts.
+func (e *Engine) FitCache(recs []Recording) CacheModel {
+	cases := make([][]cacheCase, len(e.Cache.Families))
+	for _, rec := range recs {
+		l := e.ledger(rec)
+		for n, list := range l.cacheCases() {
+			cases[n] = append(cases[n], list...)
+		}
+	}
+	out := CacheModel{Families: slices.Clone(e.Cache.Families)}
+	for n := range out.Families {
+		out.Families[n] = fitFamily(out.Families[n], cases[n])
+	}
+	return out
+}
+
+// cacheCase is a recorded request as the fit sees it.
+type cacheCase struct {
+	model           string
+	prefix          float64 // shared with the one before; 0 nothing
+	gap             float64 // seconds
+	hour            bool
+	front           float64 // unlogged tokens
+	read, input     int64
+	follows, silent bool // it has a predecessor; it has no unlogged front to speak of
+}
+
+// cacheCases lists the requests with known cache reads by family.
+func (l *ledger) cacheCases() map[int][]cacheCase {
+	out := map[int][]cacheCase{}
+	for i, r := range l.rec.Session.Requests {
+		if r.Inherited || l.families[i] == nil || r.Usage.CacheRead == nil || r.Usage.Input == nil {
+			continue
+		}
+		c := cacheCase{model: r.Model, prefix: l.before[i].tokens, hour: l.hour, read: *r.Usage.CacheRead, input: *r.Usage.Input}
+		c.follows = l.before[i].from >= 0
+		if c.follows {
+			c.gap = l.gap(l.before[i].from, i)
+		}
+		if u := l.rec.Sizes.Requests[i].Unlogged; u != nil {
+			c.front = float64(max(*u, 0))
+		}
+		n := l.engine.Cache.family(r.Provider, r.Model)
+		out[n] = append(out[n], c)
+	}
+	return out
+}
+
+func fitFamily(f CacheFamily, cases []cacheCase) CacheFamily {
+	pauses := 0
+	var shares []float64
+	for _, c := range cases {
+		if c.follows && c.gap > float64(lifetimes[0]) {
+			pauses++
+		}
+		if !c.follows && c.front >= float64(f.minimum(c.model)) {
+			shares = append(shares, min(1, float64(c.read)/c.front))
+		}
+	}
+	if len(shares) >= minFronts {
+		f.FrontShare = median(shares)
+		f.Fitted = int64(len(cases))
+	}
+	if pauses >= minGaps && f.LongS == 0 {
+		f.LifetimeS = bestLifetime(f, cases)
+		f.Fitted = int64(len(cases))
+	}
+	return f
+}
+
+// bestLifetime takes the shortest of equally good ones.
+func bestLifetime(f CacheFamily, cases []cacheCase) int64 {
+	best, least := f.LifetimeS, math.Inf(1)
+	for _, seconds := range lifetimes {
+		f.LifetimeS = seconds
+		sum := 0.0
+		for _, c := range cases {
+			sum += math.Abs(float64(f.expect(c) - c.read))
+		}
+		if sum < least {
+			best, least = seconds, sum
+		}
+	}
+	return best
+}
+
+func (f CacheFamily) expect(c cacheCase) int64 {
+	prefix := c.prefix
+	if !c.follows || c.gap > f.lifetime(c.hour) {
+		prefix = 0
+	}
+	return f.served(c.model, max(prefix, f.FrontShare*c.front))
+}
+
+func median(list []float64) float64 {
+	slices.Sort(list)
+	n := len(list)
+	if n%2 == 1 {
+		return list[n/2]
+	}
+	return (list[n/2-1] + list[n/2]) / 2
+}
+
+// CacheError is how far the cache model is off on the recorded requests.
+type CacheError struct {
+	Requests      int64         `json:"requests"`         // compared: own ones with input and cache figures
+	MedianTokens  *float64      `json:"median_tokens"`    // of |predicted - recorded cache read|
+	WithinPercent *float64      `json:"within_2_percent"` // share of requests off by at most 2 % of their input, 0 to 1
+	Residual      *int64        `json:"residual_tokens"`  // Σ recorded - predicted, carried into every plan
+	Families      []CacheFamily `json:"families"`         // parameters of the families in use
+}
+
+// cacheMiss is the error on one request.
+type cacheMiss struct {
+	family string
+	off    int64 // recorded - predicted
+	input  int64
+}
+
+func (l *ledger) cacheMisses() []cacheMiss {
+	var out []cacheMiss
+	for i, r := range l.rec.Session.Requests {
+		if r.Inherited || l.families[i] == nil || r.Usage.CacheRead == nil || r.Usage.Input == nil {
+			continue
+		}
+		out = append(out, cacheMiss{l.families[i].Name, l.residual[i], *r.Usage.Input})
+	}
+	return out
+}
+
+func (e *Engine) cacheError(results []outcomes) CacheError {
+	var all []cacheMiss
+	for _, r := range results {
+		all = append(all, r.errors...)
+	}
+	out := errorOf(all)
+	for _, f := range e.Cache.Families {
+		if slices.ContainsFunc(all, func(m cacheMiss) bool { return m.family == f.Name }) {
+			out.Families = append(out.Families, f)
+		}
+	}
+	return out
+}
+
+func errorOf(list []cacheMiss) CacheError {
+	out := CacheError{Requests: int64(len(list))}
+	if len(list) == 0 {
+		return out
+	}
+	var off []float64
+	within, sum := 0.0, int64(0)
+	for _, m := range list {
+		off = append(off, math.Abs(float64(m.off)))
+		if math.Abs(float64(m.off)) <= 0.02*float64(m.input) {
+			within++
+		}
+		sum += m.off
+	}
+	mid, share := median(off), within/float64(len(list))
+	out.MedianTokens, out.WithinPercent, out.Residual = &mid, &share, &sum
+	return out
+}

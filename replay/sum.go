@@ -1,0 +1,229 @@
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// nearlyAll is the share of all counted text from which on a plan leaves a session
+// that could not have run.
+const nearlyAll = 0.9
+
+// estimate adds up one use over all recordings.
+func estimate(recs []Recording, results []outcomes, u int, use Use, report *Report, o RunOptions) Estimate {
+	s := sums{}
+	plans := make([]Plan, len(recs))
+	for i, rec := range recs {
+		plans[i] = results[i].plans[u]
+		s.add(rec, results[i], u)
+	}
+	e := Estimate{Variant: use.Name, Options: optionsOf(use)}
+	s.fill(&e, report.Baseline)
+	if s.unsupported == len(recs) {
+		why := s.why[0]
+		return Estimate{Variant: e.Variant, Options: e.Options, Unsupported: &why, Basis: "none: no session given supports it", Warnings: s.warnings}
+	}
+	if o.Detours != nil && s.lossy {
+		e.Detours = o.Detours(recs, plans)
+	}
+	if o.Trials != nil && e.StaticSavingShare != nil && *e.StaticSavingShare != 0 {
+		e.TrialsNeeded = o.Trials(*e.StaticSavingShare, recs)
+	}
+	e.Verdict = verdict(e, s.lossy)
+	e.Basis = basisOf(recs)
+	e.Warnings = append(e.Warnings, s.warn(e, len(recs), report)...)
+	return e
+}
+
+func optionsOf(use Use) Values {
+	out := Values{}
+	for _, step := range use.Steps {
+		for k, v := range step.Values {
+			if len(use.Steps) > 1 {
+				k = step.Variant.Name + "." + k
+			}
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// sums are what is added up for one use.
+type sums struct {
+	low, high, extra Totals
+	base             Totals
+	silent           bool // a session without usage
+	spreadLow        *float64
+	spreadHigh       *float64
+	lost             *int64
+	edited           int64
+	removedLow       int64
+	removedHigh      int64
+	added            int64
+	later            int
+	points, known    int64
+	extraTokens      float64
+	extraUSD         *float64
+	unpriced         bool
+	lossy            bool
+	unsupported      int
+	why              []string
+	warnings         []string
+	top              []Contribution
+}
+
+func (s *sums) add(rec Recording, r outcomes, u int) {
+	plan, low, high := r.plans[u], r.low[u], r.high[u]
+	s.base.merge(r.base.Total)
+	s.low.merge(low.Total)
+	s.high.merge(high.Total)
+	s.extra.merge(low.Extra)
+	s.silent = s.silent || r.base.Total.Requests > 0 && r.base.Total.InputTokens == nil
+	accumulate(&s.spreadLow, low.SavedLow)
+	accumulate(&s.spreadHigh, low.SavedHigh)
+	accumulate(&s.lost, low.CacheReadLost)
+	s.removedLow += low.Removed
+	s.removedHigh += high.Removed
+	s.added += int64(len(low.Extras))
+	s.later += r.later[u]
+	s.edited += editedItems(rec, plan)
+	s.points += low.ExtraRequest.Points
+	s.known += low.ExtraRequest.Known
+	s.extraTokens += low.ExtraRequest.Tokens
+	accumulate(&s.extraUSD, low.ExtraRequest.USD)
+	s.unpriced = s.unpriced || low.ExtraRequest.Known > 0 && low.ExtraRequest.USD == nil
+	s.lossy = s.lossy || slices.ContainsFunc(plan.Edits, func(e Edit) bool { return e.Lossy })
+	if plan.Unsupported != "" {
+		s.unsupported++
+		s.why = append(s.why, plan.Unsupported)
+	}
+	s.warnings = appendNew(s.warnings, slices.Concat(plan.Warnings, low.Warnings)...)
+	s.top = append(s.top, high.Contributions[:min(len(high.Contributions), topContributions)]...)
+}
+
+func appendNew(list []string, more ...string) []string {
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+func editedItems(rec Recording, plan Plan) int64 {
+	items := map[int]bool{}
+	for _, e := range plan.Edits {
+		if e.Span >= 0 && e.Span < len(rec.Session.Spans) {
+			items[rec.Session.Spans[e.Span].Item] = true
+		}
+	}
+	return int64(len(items))
+}
+
+// fill turns the sums into the figures of an estimate.
+func (s *sums) fill(e *Estimate, baseline Totals) {
+	total := s.low
+	total.merge(s.extra)
+	e.Requests, e.InputTokens, e.OutputTokens, e.CostUSD = total.Requests, total.InputTokens, total.OutputTokens, total.CostUSD
+	e.SavedCountedTokens = s.base.CountedTokens - total.CountedTokens
+	e.CacheReadLost = s.lost
+	e.EditedItems, e.RemovedRequestsLow, e.RemovedRequestsHigh, e.AddedRequests = s.edited, s.removedLow, s.removedHigh, s.added
+	slices.SortStableFunc(s.top, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.SavedTokens), math.Abs(a.SavedTokens)) })
+	e.Top = s.top[:min(len(s.top), topContributions)]
+	if s.silent {
+		e.InputTokens, e.OutputTokens, e.CostUSD, e.CacheReadLost = nil, nil, nil, nil
+		return
+	}
+	high := s.high
+	high.merge(s.extra)
+	e.StaticSavingTokens = minus(baseline.InputTokens, total.InputTokens)
+	e.StaticSavingTokensHigh = minus(baseline.InputTokens, high.InputTokens)
+	e.StaticSavingOutputTokens = minus(baseline.OutputTokens, total.OutputTokens)
+	e.StaticSavingUSD = minus(baseline.CostUSD, total.CostUSD)
+	e.StaticSavingUSDHigh = minus(baseline.CostUSD, high.CostUSD)
+	s.spread(e)
+	if e.StaticSavingTokens != nil && *baseline.InputTokens > 0 {
+		share := float64(*e.StaticSavingTokens) / float64(*baseline.InputTokens)
+		e.StaticSavingShare = &share
+	}
+	s.breakEven(e)
+}
+
+func minus[T int64 | float64](a, b *T) *T {
+	if a == nil || b == nil {
+		return nil
+	}
+	d := *a - *b
+	return &d
+}
+
+// spread is what the saving would be with the calibration factors at the
+// quartiles of their spread. Extras have no spread of their own.
+func (s *sums) spread(e *Estimate) {
+	if e.StaticSavingTokens == nil || s.spreadLow == nil {
+		return
+	}
+	extra := float64(value(s.extra.InputTokens))
+	a, b := int64(math.Round(*s.spreadLow-extra)), int64(math.Round(*s.spreadHigh-extra))
+	a, b = min(a, b), max(a, b)
+	e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh = &a, &b
+}
+
+// breakEven divides the saving by what one extra request costs on average.
+func (s *sums) breakEven(e *Estimate) {
+	if s.known == 0 {
+		return
+	}
+	if e.StaticSavingTokens != nil && s.extraTokens > 0 {
+		n := max(0, float64(*e.StaticSavingTokens)) / (s.extraTokens / float64(s.known))
+		e.BreakEvenRequestsTokens = &n
+	}
+	if e.StaticSavingUSD != nil && s.extraUSD != nil && !s.unpriced && *s.extraUSD > 0 {
+		n := max(0, *e.StaticSavingUSD) / (*s.extraUSD / float64(s.known))
+		e.BreakEvenRequestsUSD = &n
+	}
+}
+
+// basisOf says what the token figures rest on.
+func basisOf(recs []Recording) string {
+	public, low, high := true, math.Inf(1), 0.0
+	for _, rec := range recs {
+		public = public && rec.Sizes.Public
+		for _, f := range factorsOf(rec.Sizes.Calibration) {
+			low, high = min(low, f.base), max(high, f.base)
+		}
+	}
+	if public {
+		return "counted with the model's own tokenizer"
+	}
+	if low == high {
+		return fmt.Sprintf("calibrated: %.2f provider tokens for one counted", low)
+	}
+	return fmt.Sprintf("calibrated: %.2f to %.2f provider tokens for one counted, by session", low, high)
+}
+
+// warn says what the reader must know about this estimate.
+func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
+	out := s.warnings
+	if s.unsupported > 0 {
+		out = append(out, fmt.Sprintf("%d of %d sessions cannot support it: %s", s.unsupported, sessions, s.why[0]))
+	}
+	if s.silent {
+		out = append(out, "a session holds no usage: the saving is known as counted tokens alone")
+	}
+	if s.later > 0 {
+		out = append(out, fmt.Sprintf("%d of the recorded compactions would have come later or not at all: this estimate leaves them where they were", s.later))
+	}
+	if all := s.base.CountedTokens; all > 0 && float64(e.SavedCountedTokens) >= nearlyAll*float64(all) {
+		out = append(out, fmt.Sprintf("takes away %.0f %% of all text that was sent: no session could have run like this", 100*float64(e.SavedCountedTokens)/float64(all)))
+	}
+	if e.SavedCountedTokens < 0 {
+		out = append(out, "sends more text than was recorded")
+	}
+	if e.StaticSavingUSD != nil && e.StaticSavingTokens != nil && *e.StaticSavingUSD < 0 && *e.StaticSavingTokens > 0 {
+		out = append(out, "fewer tokens, but dearer: changes to text that had been sent already break the cached prefix")
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package replay
+
+// Verdicts of an estimate.
+const (
+	FreeByRule    = "free by rule"    // saves, and nothing was cut that the model could miss
+	WorthAB       = "worth an A/B"    // saves more than noise, and more than the expected detours cost
+	BelowTheNoise = "below the noise" // too little for an A/B to see
+	Risky         = "risky"           // dearer, or the expected detours eat the saving
+)
+
+// noiseShare is the share of the recorded input below which a saving drowns: two
+// runs of the same suite differ by a log ratio with a standard deviation of about
+// 0.185 (FreeCode's published A/A runs), so that 2 % take some 670 paired runs to
+// see: (1.96 + 0.84)² × 0.185² / 0.02².
+const noiseShare = 0.02
+
+// verdict judges an estimate by its low end:
+//
+//	static saving unknown                             no verdict
+//	costs more USD, or more tokens by over the noise  risky
+//	nothing lossy and something saved                 free by rule
+//	saving below the noise                            below the noise
+//	expected detours at or above a break-even         risky
+//	otherwise                                         worth an A/B
+func verdict(e Estimate, lossy bool) string {
+	if e.StaticSavingShare == nil {
+		return ""
+	}
+	saved := *e.StaticSavingTokens
+	switch {
+	case e.StaticSavingUSD != nil && *e.StaticSavingUSD < 0 && saved > 0, *e.StaticSavingShare < -noiseShare:
+		return Risky
+	case !lossy && saved > 0:
+		return FreeByRule
+	case *e.StaticSavingShare < noiseShare:
+		return BelowTheNoise
+	case eaten(e):
+		return Risky
+	}
+	return WorthAB
+}
+
+// eaten says whether the expected detours reach a break-even.
+func eaten(e Estimate) bool {
+	if e.Detours == nil {
+		return false
+	}
+	for _, limit := range []*float64{e.BreakEvenRequestsTokens, e.BreakEvenRequestsUSD} {
+		if limit != nil && e.Detours.Expected >= *limit {
+			return true
+		}
+	}
+	return false
+}
