@@ -1,0 +1,304 @@
+package variants
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/rollout"
+)
+
+// Own is a variant that a user put together in a YAML file.
+type Own struct {
+	Name  string
+	Title string
+	Doc   string
+	Steps []replay.Step
+}
+
+// ownFile is the YAML file:
+//
+//	variants:
+//	  - name: quiet
+//	    title: shorter builds, no progress lines
+//	    steps:
+//	      - use: compress
+//	        options: {head: 20, tail: 40}
+//	      - replace:
+//	          class: shell
+//	          pattern: '(?m)^Downloading .*\n'
+//	          with: ''
+//	          lossy: false
+//	      - add:
+//	          text: Answer in one sentence.
+//	          kind: system_prompt
+type ownFile struct {
+	Variants []ownVariant `yaml:"variants"`
+}
+
+type ownVariant struct {
+	Name  string    `yaml:"name"`
+	Title string    `yaml:"title"`
+	Doc   string    `yaml:"doc"`
+	Steps []ownStep `yaml:"steps"`
+}
+
+// ownStep is one of use, replace and add.
+type ownStep struct {
+	Use     string         `yaml:"use"`
+	Options map[string]any `yaml:"options"`
+	Replace *replaceRule   `yaml:"replace"`
+	Add     *addRule       `yaml:"add"`
+}
+
+// replaceRule replaces what a regular expression finds in results of a tool or of a
+// class of tools, of all where neither is named.
+type replaceRule struct {
+	Tool    string `yaml:"tool"`
+	Class   string `yaml:"class"`
+	Command string `yaml:"command"` // expression that the shell command must match
+	Pattern string `yaml:"pattern"`
+	With    string `yaml:"with"`  // $1 stands for the first group
+	Lossy   *bool  `yaml:"lossy"` // nil: true
+}
+
+// addRule adds a constant text to every request.
+type addRule struct {
+	Text string `yaml:"text"`
+	Kind string `yaml:"kind"` // item kind; "" system_prompt
+}
+
+// Load reads own variants from a YAML file. An error names file, line and key.
+func Load(path string) ([]Own, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading variants: %w", err)
+	}
+	return parseOwn(path, data)
+}
+
+func parseOwn(path string, data []byte) ([]Own, error) {
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		return nil, yamlError(path, err)
+	}
+	var file ownFile
+	if err := yaml.UnmarshalWithOptions(data, &file, yaml.Strict()); err != nil {
+		return nil, yamlError(path, err)
+	}
+	r := ownReader{path: path, tree: tree, taken: map[string]bool{}}
+	if len(file.Variants) == 0 {
+		return nil, r.errorf("$", "variants", "there are none; want a list")
+	}
+	for _, v := range All() {
+		r.taken[v.Name] = true
+	}
+	var out []Own
+	for i, v := range file.Variants {
+		own, err := r.variant(fmt.Sprintf("$.variants[%d]", i), v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, own)
+	}
+	return out, nil
+}
+
+// yamlError puts what the YAML reader found into one line with file, line and key.
+func yamlError(path string, err error) error {
+	var where yaml.Error
+	if !errors.As(err, &where) || where.GetToken() == nil {
+		return fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "\n", " "))
+	}
+	key := ""
+	if name := keyBefore(where.GetToken()); name != "" && !strings.Contains(where.GetMessage(), name) {
+		key = name + ": "
+	}
+	return fmt.Errorf("%s:%d: %s%s", path, where.GetToken().Position.Line, key, where.GetMessage())
+}
+
+// keyBefore is the key whose value a token belongs to.
+func keyBefore(t *token.Token) string {
+	for ; t != nil; t = t.Prev {
+		if t.Type == token.MappingValueType && t.Prev != nil {
+			return t.Prev.Value
+		}
+	}
+	return ""
+}
+
+type ownReader struct {
+	path  string
+	tree  *ast.File
+	taken map[string]bool // names that are in use
+}
+
+// errorf names the line of a key below a place of the file, or of the place itself
+// where the key is missing.
+func (r ownReader) errorf(at, key, format string, args ...any) error {
+	line := r.line(at + "." + key)
+	if line == 0 {
+		line = max(r.line(at), 1)
+	}
+	return fmt.Errorf("%s:%d: %s: %s", r.path, line, key, fmt.Sprintf(format, args...))
+}
+
+// line is the line of a place, 0 where there is nothing.
+func (r ownReader) line(at string) int {
+	path, err := yaml.PathString(at)
+	if err != nil {
+		return 0
+	}
+	node, err := path.FilterFile(r.tree)
+	if err != nil || node == nil || node.GetToken() == nil {
+		return 0
+	}
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		return m.Values[0].Key.GetToken().Position.Line
+	}
+	return node.GetToken().Position.Line
+}
+
+var ownName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+func (r ownReader) variant(at string, v ownVariant) (Own, error) {
+	own := Own{Name: v.Name, Title: v.Title, Doc: v.Doc}
+	switch {
+	case !ownName.MatchString(v.Name):
+		return own, r.errorf(at, "name", "want letters, digits, - and _, got %q", v.Name)
+	case r.taken[v.Name]:
+		return own, r.errorf(at, "name", "there is a variant %q already", v.Name)
+	case len(v.Steps) == 0:
+		return own, r.errorf(at, "steps", "there are none; want a list of use, replace and add")
+	}
+	r.taken[v.Name] = true
+	for i, s := range v.Steps {
+		step, err := r.step(fmt.Sprintf("%s.steps[%d]", at, i), s)
+		if err != nil {
+			return own, err
+		}
+		own.Steps = append(own.Steps, step)
+	}
+	return own, nil
+}
+
+func (r ownReader) step(at string, s ownStep) (replay.Step, error) {
+	kinds := 0
+	for _, given := range []bool{s.Use != "", s.Replace != nil, s.Add != nil} {
+		if given {
+			kinds++
+		}
+	}
+	switch {
+	case kinds != 1:
+		return replay.Step{}, r.errorf(at, "use", "a step has exactly one of use, replace and add, this one %d", kinds)
+	case s.Options != nil && s.Use == "":
+		return replay.Step{}, r.errorf(at, "options", "only a step with use takes options")
+	case s.Replace != nil:
+		return r.replace(at+".replace", *s.Replace)
+	case s.Add != nil:
+		return r.add(at+".add", *s.Add)
+	}
+	return r.use(at, s)
+}
+
+func (r ownReader) use(at string, s ownStep) (replay.Step, error) {
+	v, ok := Find(s.Use)
+	if !ok {
+		return replay.Step{}, r.errorf(at, "use", "%v", unknownVariant(nil, s.Use))
+	}
+	given := replay.Values{}
+	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+		switch value := s.Options[name].(type) {
+		case string, bool, int, int64, uint64, float64:
+			given[name] = fmt.Sprint(value)
+		default:
+			return replay.Step{}, r.errorf(at+".options", name, "want text or a number")
+		}
+		if _, err := settle(v, replay.Values{name: given[name]}); err != nil && namesOption(err, name) {
+			return replay.Step{}, r.errorf(at+".options", name, "%v", err)
+		}
+	}
+	values, err := settle(v, given)
+	if err != nil {
+		return replay.Step{}, r.errorf(at, "options", "%v", err)
+	}
+	return replay.Step{Variant: v, Values: values}, nil
+}
+
+// namesOption tells an error about this option from one about an option that still
+// has no value.
+func namesOption(err error, name string) bool {
+	return strings.Contains(err.Error(), "option "+name+":") || strings.Contains(err.Error(), fmt.Sprintf("%q", name))
+}
+
+func (r ownReader) replace(at string, rule replaceRule) (replay.Step, error) {
+	if rule.Pattern == "" {
+		return replay.Step{}, r.errorf(at, "pattern", "want a regular expression")
+	}
+	pattern, err := regexp.Compile(rule.Pattern)
+	if err != nil {
+		return replay.Step{}, r.errorf(at, "pattern", "%v", err)
+	}
+	command, err := regexp.Compile(rule.Command)
+	if err != nil {
+		return replay.Step{}, r.errorf(at, "command", "%v", err)
+	}
+	if err := classOption().Check(rule.Class); err != nil {
+		return replay.Step{}, r.errorf(at, "class", "%v", err)
+	}
+	only := selector{tool: rule.Tool, class: rollout.ToolClass(rule.Class)}
+	return replay.Step{Variant: replaceVariant(only, command, pattern, rule.With, rule.Lossy == nil || *rule.Lossy)}, nil
+}
+
+// replaceVariant replaces what a pattern finds in the results selected.
+func replaceVariant(only selector, command, pattern *regexp.Regexp, with string, lossy bool) replay.Variant {
+	return replay.Variant{
+		Name:  "replace",
+		Title: "text of results replaced by a rule of one's own",
+		Needs: []string{"text of tool results"},
+		Plan: func(v replay.View, _ replay.Values) replay.Plan {
+			if why := noResults(v.Session); why != "" {
+				return replay.Plan{Unsupported: why}
+			}
+			return replay.Plan{Edits: rewriteResults(v, true, func(r result, text string) (rewrite, bool) {
+				line := ""
+				if r.call >= 0 {
+					line = v.Session.Calls[r.call].Command
+				}
+				if !only.takes(v.Session, r) || !command.MatchString(line) {
+					return rewrite{}, false
+				}
+				return rewrite{text: pattern.ReplaceAllString(text, with), lossy: lossy, why: "rule"}, true
+			})}
+		},
+	}
+}
+
+// addedKinds are what a constant text can be. Reminders ride at the end of the
+// payload, all others at its start.
+var addedKinds = []rollout.ItemKind{rollout.SystemPrompt, rollout.ToolDefinitions, rollout.ProjectContext, rollout.Reminder}
+
+func (r ownReader) add(at string, rule addRule) (replay.Step, error) {
+	kind := rollout.ItemKind(rule.Kind)
+	if kind == "" {
+		kind = rollout.SystemPrompt
+	}
+	if !slices.Contains(addedKinds, kind) {
+		return replay.Step{}, r.errorf(at, "kind", "want one of %v, got %q", addedKinds, rule.Kind)
+	}
+	if rule.Text == "" {
+		return replay.Step{}, r.errorf(at, "text", "want the text to add")
+	}
+	return replay.Step{Variant: addVariant(kind, rule.Text)}, nil
+}
