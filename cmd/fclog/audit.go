@@ -44,7 +44,7 @@ says which.`,
 	f.selectionFlags.add(cmd)
 	f.outputFlags.add(cmd, "term", "md", "json")
 	flags := cmd.Flags()
-	flags.StringVar(&f.dataset, "dataset", "", "keep what is imported in `FOLDER` and report on all that is there")
+	flags.StringVar(&f.dataset, "dataset", "", "keep what is imported in `FOLDER`, so that it is not read again")
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.BoolVar(&f.demo, "demo", false, "report on the bundled session")
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")

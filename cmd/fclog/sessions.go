@@ -101,6 +101,9 @@ func (a *app) foundSessions(ctx context.Context, paths []string) ([]foundSession
 		return nil, err
 	}
 	for _, f := range files {
+		if f.PartOf != "" {
+			continue // a sub-agent's: it comes with its session
+		}
 		info, err := os.Stat(f.Path)
 		if err != nil {
 			continue // it went away since it was listed
@@ -111,13 +114,22 @@ func (a *app) foundSessions(ctx context.Context, paths []string) ([]foundSession
 	return out, nil
 }
 
+// short is a path below the home folder as shells understand it.
+func (a *app) short(path string) string {
+	home := a.getenv("HOME")
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && len(home) > 1 {
+		return "~/" + rest
+	}
+	return path
+}
+
 func (a *app) writeSessions(w io.Writer, f outputFlags, found []foundSession, zone *time.Location) error {
 	theme := term.NewTheme(a.color(f))
 	t := term.Table{Columns: []term.Column{{Title: "last change"}, {Title: "agent"}, {Title: "size", Right: true}, {Title: "file", Flex: true, Min: 20}}}
 	for _, s := range found {
 		t.Rows = append(t.Rows, term.Row{Cells: []term.Cell{
 			{Text: s.Modified.In(zone).Format("2006-01-02 15:04 MST"), Style: theme.Faint}, {Text: s.Source},
-			{Text: humanize.Bytes(uint64(s.Bytes))}, {Text: term.Safe(s.File)},
+			{Text: humanize.Bytes(uint64(s.Bytes))}, {Text: term.Safe(a.short(s.File))},
 		}})
 	}
 	out := strings.Join(t.Render(a.tableWidth(f), theme), "\n") + "\n"

@@ -46,7 +46,7 @@ func countingProse(list []analyze.Counting, scored int) []string {
 
 // countingTable lists what could be scored; where nothing could, it lists all.
 func countingTable(list []analyze.Counting, scored int, o Options) *table {
-	t := &table{noteHead: "remark", columns: []column{
+	t := &table{columns: []column{
 		{title: "model", flex: true, min: 12}, {title: "session", flex: true, min: 12, optional: 4}, {title: "tokenizer", optional: 2},
 		{title: "factor", number: true}, {title: "per message", number: true, optional: 3}, {title: "explained", number: true},
 		{title: "pairs", number: true}, {title: "left out", number: true, optional: 1},
@@ -60,7 +60,11 @@ func countingTable(list []analyze.Counting, scored int, o Options) *table {
 			t.more = more(shown-i, "session", "sessions")
 			break
 		}
-		t.rows = append(t.rows, countingRow(c))
+		r := countingRow(c)
+		if len(r.notes) > 0 {
+			t.noteHead = "remark"
+		}
+		t.rows = append(t.rows, r)
 	}
 	if short := len(list) - shown; short > 0 {
 		t.more = strings.TrimPrefix(t.more+"; "+term.Count(int64(short), "session", "sessions")+" too short to score", "; ")
