@@ -1,0 +1,205 @@
+package detour
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/rollout"
+)
+
+// Estimate is the expected number of extra requests that the lossy edits of the
+// plans cause, over all recordings, with the evidence for it. It is an estimate,
+// never a measurement. Nil: no plan has a lossy edit. plans[i] belongs to recs[i].
+func Estimate(recs []replay.Recording, plans []replay.Plan, rates Rates) *replay.Detours {
+	return NewEstimator(recs, rates).Estimate(plans)
+}
+
+// Estimator estimates many plans over the same recordings; what it reads off a
+// recording is kept. It may be used by several goroutines.
+type Estimator struct {
+	recs   []replay.Recording
+	rates  Rates
+	own    []func() *matcher
+	others []func() *matcher // nil where no other session has words
+}
+
+// NewEstimator prepares the recordings; the work is done when first needed.
+func NewEstimator(recs []replay.Recording, rates Rates) *Estimator {
+	e := &Estimator{recs: recs, rates: rates}
+	said := make([]func() []saying, len(recs))
+	for i, rec := range recs {
+		said[i] = sync.OnceValue(func() []saying { return sayings(rec.Session) })
+	}
+	for i, rec := range recs {
+		e.own = append(e.own, sync.OnceValue(func() *matcher { return newMatcher(rec.Session, said[i]()) }))
+		e.others = append(e.others, sync.OnceValue(func() *matcher {
+			words := foreign(said[i](), othersOf(recs, said, i))
+			if len(words) == 0 {
+				return nil
+			}
+			return newMatcher(rec.Session, words)
+		}))
+	}
+	return e
+}
+
+// othersOf returns the words of the sessions after this one, round to it, without
+// its own family: a sub-agent and its parent write about the same things.
+func othersOf(recs []replay.Recording, said []func() []saying, self int) []saying {
+	var out []saying
+	need := length(said[self]())
+	for k := 1; k < len(recs) && need > 0; k++ {
+		i := (self + k) % len(recs)
+		if related(recs[i].Session, recs[self].Session) {
+			continue
+		}
+		out = append(out, said[i]()...)
+		need -= length(said[i]())
+	}
+	return out
+}
+
+func length(said []saying) int {
+	n := 0
+	for _, p := range said {
+		n += utf8.RuneCountInString(p.text)
+	}
+	return n
+}
+
+func related(a, b *rollout.Session) bool {
+	return familyOf(a) == familyOf(b) || a.ForkedFrom != "" && (a.ForkedFrom == b.ID || a.ForkedFrom == b.ForkedFrom) || b.ForkedFrom != "" && b.ForkedFrom == a.ID
+}
+
+// target is one item that lossy edits cut, however many spans carry it.
+type target struct {
+	rate  Stratum
+	used  bool // what was cut was used later
+	null  bool // the same match against words that had not seen it
+	basis string
+}
+
+const (
+	otherSessions   = "other sessions"
+	earlierRequests = "earlier requests of the same session"
+)
+
+// Estimate is the function of the same name over the estimator's recordings.
+func (e *Estimator) Estimate(plans []replay.Plan) *replay.Detours {
+	var all []target
+	for i, p := range plans {
+		if i < len(e.recs) && p.Unsupported == "" {
+			all = append(all, e.targets(i, p)...)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	d := &replay.Detours{Evidence: e.evidence(all)}
+	null := *d.Evidence.NullRate
+	for _, t := range all {
+		chance, high := t.rate.Net, t.rate.NetHigh
+		if t.used {
+			chance, high = math.Max(chance, 1-null), 1
+		}
+		d.Expected += chance
+		d.Low += t.rate.NetLow
+		d.High += high
+	}
+	return d
+}
+
+// evidence adds up what the estimate rests on.
+func (e *Estimator) evidence(all []target) replay.Evidence {
+	v := replay.Evidence{
+		Edits: int64(len(all)), Source: e.rates.Source,
+		Truncations: e.rates.Overall.Cases, Recoveries: e.rates.Overall.Recoveries,
+	}
+	null, base := 0.0, 0.0
+	for _, t := range all {
+		if t.used {
+			v.LaterUsed++
+		}
+		if t.null {
+			null++
+		}
+		if !strings.Contains(v.NullBasis, t.basis) || v.NullBasis == "" {
+			v.NullBasis = strings.TrimPrefix(v.NullBasis+"; "+t.basis, "; ")
+		}
+		base += t.rate.Net
+	}
+	null /= float64(len(all))
+	base /= float64(len(all))
+	v.NullRate, v.BaseRate = &null, &base
+	return v
+}
+
+// targets lists the items that a plan's lossy edits cut and that a request of this
+// session itself carried.
+func (e *Estimator) targets(rec int, plan replay.Plan) []target {
+	s := e.recs[rec].Session
+	byItem := map[int]int{}
+	var out []target
+	var c *cuts
+	for i, edit := range plan.Edits {
+		if !edit.Lossy {
+			continue
+		}
+		if c == nil {
+			c = newCuts(plan)
+		}
+		item := s.Spans[edit.Span].Item
+		at, seen := byItem[item]
+		if !seen {
+			at = len(out)
+			byItem[item] = at
+			out = append(out, target{rate: e.rateOf(s, edit)})
+		}
+		e.weigh(&out[at], rec, c, i)
+	}
+	return out
+}
+
+func (e *Estimator) rateOf(s *rollout.Session, edit replay.Edit) Stratum {
+	marker := editMarker(edit)
+	if edit.Call < 0 {
+		return e.rates.For("", "", "", marker)
+	}
+	size := band(utf8.RuneCountInString(edit.Text))
+	return e.rates.For(s.Source, kindOf(s, s.Calls[edit.Call]), size, marker)
+}
+
+// editMarker is the marker of a truncation that an edit is most like.
+func editMarker(edit replay.Edit) Marker {
+	switch {
+	case edit.Why == string(LineNumbers):
+		return LineNumbers
+	case edit.Drop || edit.Text == "":
+		return Gone
+	case strings.Contains(edit.Text, "<persisted-output>"):
+		return Persisted
+	case strings.Contains(edit.Text, "output` tool"):
+		return Handle
+	}
+	return Middle
+}
+
+// weigh looks for later use and for its null.
+func (e *Estimator) weigh(t *target, rec int, c *cuts, edit int) {
+	own := e.own[rec]()
+	t.used = t.used || own.usedLater(c, edit)
+	others := e.others[rec]()
+	if others == nil {
+		t.basis = earlierRequests
+		t.null = t.null || own.saidBefore(c, edit)
+		return
+	}
+	t.basis = otherSessions
+	// Features have other numbers in the other matcher: what edits leave is found anew.
+	fresh := *c
+	fresh.kept = map[string][]int32{}
+	t.null = t.null || others.usedLater(&fresh, edit)
+}
