@@ -18,7 +18,7 @@ func Compact(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	s, err := openStore(dir, m.Text, createFile)
+	s, err := openStore(dir, Options{NoText: !m.Text})
 	if err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@
 // name, packed or not, is the same part, and parts can be written anywhere in any
 // order. Rows count when the sessions table has a row of their part in a file of
 // the same name: the sessions file is put in place last and taken away first.
-// Renames make an import safe against being killed; files are not forced to disk,
-// so a power cut may cost the parts of the last seconds.
+// Renames make an import safe against being killed, and files and folders are
+// forced to disk before a part counts, so it is safe against a power cut too.
 //
 // When a file changed, its new part replaces the old one. Agents also delete text
 // from their own files. If the old part holds logged texts that the new one lacks,

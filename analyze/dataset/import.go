@@ -25,6 +25,7 @@ type Input struct {
 // Options say how to import.
 type Options struct {
 	NoText   bool                  // keep hashes and counts only
+	Scratch  bool                  // the dataset is thrown away soon: do not force it to disk
 	Tokens   *tokens.Tokens        // counter to share; nil: a new one
 	Progress func(done, total int) // called after every file, never at the same time twice; may be nil
 
@@ -62,10 +63,7 @@ func (e *WriteError) Unwrap() error { return e.Err }
 // leaves whole files only, and the next one goes on from there. While another
 // process writes the dataset it fails at once.
 func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary, error) {
-	if o.create == nil {
-		o.create = createFile
-	}
-	s, err := openStore(dir, !o.NoText, o.create)
+	s, err := openStore(dir, o)
 	if err != nil {
 		return Summary{}, err
 	}

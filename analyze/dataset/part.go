@@ -110,24 +110,35 @@ func (s *store) path(table string, p place) string {
 }
 
 // commit writes the tables of a part aside, then moves them to their places,
-// sessions last. Before that last step no reader sees any of it.
+// sessions last. Before that last step no reader sees any of it, and after a power
+// cut the sessions file is there only if the others are.
 func (s *store) commit(p place, tables []table) error {
 	tmp, err := s.tmp()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	aside := func(t table) string { return filepath.Join(tmp, t.name+".parquet") }
+	var asides, places, folders []string
 	for _, t := range tables {
-		if err := t.write(s.create, aside(t)); err != nil {
+		aside := filepath.Join(tmp, t.name+".parquet")
+		if err := t.write(s.create, aside); err != nil {
 			return err
 		}
+		asides, places = append(asides, aside), append(places, s.path(t.name, p))
 	}
-	for _, t := range tables {
-		if err := move(aside(t), s.path(t.name, p)); err != nil {
+	if err := s.syncFiles(asides...); err != nil {
+		return err
+	}
+	for i := range tables {
+		if i == len(tables)-1 {
+			s.syncFolders(folders...)
+		}
+		if err := move(asides[i], places[i]); err != nil {
 			return err
 		}
+		folders = append(folders, filepath.Dir(places[i]))
 	}
+	s.syncFolders(filepath.Dir(s.path("sessions", p)))
 	return nil
 }
 
@@ -160,7 +171,7 @@ func WritePart(dir string, rows *Rows) error {
 	if len(rows.Sessions) == 0 {
 		return errors.New("a part needs a session")
 	}
-	s, err := openStore(dir, rows.Sessions[0].HasText, createFile)
+	s, err := openStore(dir, Options{NoText: !rows.Sessions[0].HasText})
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s *store) writeState(st *state) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(s.dir, stateFile), append(raw, '\n'))
+	return s.replaceFile(filepath.Join(s.dir, stateFile), append(raw, '\n'))
 }
 
 // unchanged reports whether the file was imported with these stamps and its part

@@ -35,10 +35,11 @@ type marker struct {
 
 // store is a dataset opened for writing.
 type store struct {
-	dir    string
-	text   bool
-	create creator
-	close  func() // gives the lock back
+	dir     string
+	text    bool
+	scratch bool // thrown away soon: not forced to disk
+	create  creator
+	close   func() // gives the lock back
 }
 
 // Is reports whether dir holds a dataset.
@@ -73,7 +74,7 @@ func readMarker(dir string) (marker, error) {
 
 // openStore opens the dataset in dir for writing, or makes one if dir is empty or
 // missing. Nobody else can until it is closed.
-func openStore(dir string, text bool, create creator) (*store, error) {
+func openStore(dir string, o Options) (*store, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
@@ -81,7 +82,10 @@ func openStore(dir string, text bool, create creator) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: text, create: create, close: unlock}
+	s := &store{dir: dir, text: !o.NoText, scratch: o.Scratch, create: o.create, close: unlock}
+	if s.create == nil {
+		s.create = createFile
+	}
 	if err := s.open(); err != nil {
 		unlock()
 		return nil, err
@@ -149,7 +153,7 @@ func (s *store) init() error {
 	if err != nil {
 		return err
 	}
-	if err := replaceFile(filepath.Join(s.dir, markerFile), append(raw, '\n')); err != nil {
+	if err := s.replaceFile(filepath.Join(s.dir, markerFile), append(raw, '\n')); err != nil {
 		return err
 	}
 	return s.emptyTables()
@@ -170,7 +174,8 @@ func (s *store) emptyTables() error {
 	return nil
 }
 
-// put writes one file aside and moves it to its place.
+// put writes one file aside and moves it to its place. A power cut may undo the
+// move, but leaves no half of a file.
 func (s *store) put(path string, write func(tmp string) error) error {
 	tmp, err := s.tmp()
 	if err != nil {
@@ -179,6 +184,9 @@ func (s *store) put(path string, write func(tmp string) error) error {
 	defer os.RemoveAll(tmp)
 	aside := filepath.Join(tmp, filepath.Base(path))
 	if err := write(aside); err != nil {
+		return err
+	}
+	if err := s.syncFiles(aside); err != nil {
 		return err
 	}
 	return move(aside, path)
@@ -200,7 +208,7 @@ func move(from, to string) error {
 }
 
 // replaceFile writes a small file so that a reader sees the old or the new one.
-func replaceFile(path string, content []byte) error {
+func (s *store) replaceFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -209,6 +217,9 @@ func replaceFile(path string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
+	if err == nil && !s.scratch {
+		err = f.Sync()
+	}
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
@@ -219,5 +230,6 @@ func replaceFile(path string, content []byte) error {
 		os.Remove(f.Name())
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
+	s.syncFolders(filepath.Dir(path))
 	return nil
 }

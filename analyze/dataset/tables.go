@@ -117,11 +117,6 @@ func writeFile[T any](create creator, path string, options []parquet.WriterOptio
 	return nil
 }
 
-// createFile is the creator outside tests: a new file only its owner can read.
-func createFile(path string) (io.WriteCloser, error) {
-	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-}
-
 // mergeFiles appends the rows of files that still belong to the dataset.
 func mergeFiles[T any](w *parquet.GenericWriter[T], from []string, part func(*T) string, keep keeper) error {
 	for _, path := range from {
