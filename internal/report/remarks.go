@@ -47,7 +47,7 @@ func countingProse(list []analyze.Counting, scored int) []string {
 // countingTable lists what could be scored; where nothing could, it lists all.
 func countingTable(list []analyze.Counting, scored int, o Options) *table {
 	t := &table{columns: []column{
-		{title: "model", flex: true, min: 12}, {title: "session", flex: true, min: 12, optional: 4}, {title: "tokenizer", optional: 2},
+		{title: "model", flex: true, min: 16}, {title: "session", flex: true, min: 13, optional: 4}, {title: "tokenizer", optional: 2},
 		{title: "factor", number: true}, {title: "per message", number: true, optional: 3}, {title: "explained", number: true},
 		{title: "pairs", number: true}, {title: "left out", number: true, optional: 1},
 	}}
@@ -137,8 +137,12 @@ func problems(a *analyze.Audit, o Options) *section {
 			s.table.more = more(len(list)-i, "problem", "problems")
 			break
 		}
+		where := logged(place(p, folder))
+		if where.s == "" {
+			where = plain("several places")
+		}
 		s.table.rows = append(s.table.rows, row{cells: []cell{
-			logged(place(p, folder)), plain(p.Kind), number(max(p.Count, 1)), plain(term.Safe(p.Detail)),
+			where, plain(p.Kind), number(max(p.Count, 1)), plain(term.Safe(p.Detail)),
 		}})
 	}
 	return s

@@ -38,8 +38,8 @@ func TestSentences(t *testing.T) {
 		}, "compaction 1 – – – How", ""},
 		{"a factor that may be anything", func(a *analyze.Audit) { a.Counting[0].FactorLow = ptr(-0.43) }, "1.000 (unsure)", "-0.43"},
 		{"places in one folder", func(a *analyze.Audit) {
-			a.Problems = []analyze.Problem{{File: "/home/me/.codex/other/b.jsonl", Line: 2, Kind: "bad-json", Detail: "d", Count: 1}, {File: "/home/me/.codex", Kind: "skipped", Detail: "e", Count: 1}}
-		}, ".codex/other/b.jsonl:2 bad-json 1 d .codex skipped 1 e", "/home/me/.codex/other"},
+			a.Problems = []analyze.Problem{{File: "/home/me/.codex/other/b.jsonl", Line: 2, Kind: "bad-json", Detail: "d", Count: 1}, {File: "/home/me/.codex", Kind: "skipped", Detail: "e", Count: 1}, {Kind: "skipped", Detail: "f", Count: 3}}
+		}, ".codex/other/b.jsonl:2 bad-json 1 d .codex skipped 1 e several places skipped 3 f", "/home/me/.codex/other"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := sample()
