@@ -5,16 +5,6 @@ import (
 	"strings"
 )
 
-// Kind is what the output of a shell command is, judged by the command alone.
-type Kind string
-
-const (
-	Source Kind = "source" // text of files: never compressed
-	Search Kind = "search" // one match a line
-	Log    Kind = "log"    // builds, tests, installs
-	Other  Kind = "other"  // everything else
-)
-
 var (
 	searchCommand = regexp.MustCompile(`^(grep|rg|ag|find|fd)\b`)
 	sourceCommand = regexp.MustCompile(`^(cat|head|tail|sed\s+-n|git\s+diff|git\s+show)\b`)
