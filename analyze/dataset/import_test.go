@@ -500,3 +500,9 @@ func TestCompactDropsWhatAKilledImportLeft(t *testing.T) {
 	require.NoError(t, Compact(t.Context(), dir))
 	assert.Equal(t, before, tree(t, dir))
 }
+
+func TestPathsAreUTF8(t *testing.T) {
+	for path, want := range map[string]string{"/a/é�": "/a/é�", "/a\xff/\xc3": `/a\xff/\xc3`, "": ""} {
+		assert.Equal(t, want, utf8Path(path))
+	}
+}

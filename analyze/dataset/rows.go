@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
@@ -106,16 +108,34 @@ func (k rowMaker) session() Session {
 // filePath is how rows name a file: absolute, so that it is found again from any
 // folder; without texts only its base name, for folders tell names of projects.
 func (k rowMaker) filePath(path string) string {
-	switch {
+	switch abs, err := filepath.Abs(path); {
 	case !k.o.text:
-		return filepath.Base(path)
+		path = filepath.Base(path)
 	case path == k.o.path:
-		return k.o.file
+		path = k.o.file
+	case err == nil && path != "":
+		path = abs
 	}
-	if abs, err := filepath.Abs(path); err == nil && path != "" {
-		return abs
+	return utf8Path(path)
+}
+
+// utf8Path writes bytes that are no UTF-8 as \xff: Parquet's strings must be, and
+// two paths must not become one.
+func utf8Path(path string) string {
+	if utf8.ValidString(path) {
+		return path
 	}
-	return path
+	var out strings.Builder
+	for len(path) > 0 {
+		r, n := utf8.DecodeRuneInString(path)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&out, `\x%02x`, path[0])
+		} else {
+			out.WriteString(path[:n])
+		}
+		path = path[n:]
+	}
+	return out.String()
 }
 
 // modelsOf lists the models of answered requests, most used first, then by name.
