@@ -111,7 +111,7 @@ func (s *source) rename(result *analyze.Audit) {
 	for i := range result.Sessions {
 		result.Sessions[i].File = s.name(result.Sessions[i].File)
 	}
-	result.Problems = append(result.Problems, s.notes...)
+	result.Problems = append(result.Problems, s.problems()...)
 	for i := range result.Problems {
 		result.Problems[i].File = s.name(result.Problems[i].File)
 	}

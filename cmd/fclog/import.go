@@ -12,9 +12,6 @@ import (
 	"github.com/fclog/fclog/internal/term"
 )
 
-// maxSkipped is how many skipped files an import names.
-const maxSkipped = 10
-
 type importFlags struct {
 	dataset string
 	noText  bool
@@ -65,24 +62,6 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	}
 	a.warnSkipped(s)
 	return a.finishImport(ctx, f, s, summary)
-}
-
-// warnSkipped names skipped files; those that are no logs come as one line.
-func (a *app) warnSkipped(s *source) {
-	notes := s.notes
-	if s.foreign > 0 {
-		notes = notes[:len(notes)-1]
-	}
-	for i, n := range notes {
-		if i == maxSkipped {
-			a.warn("… and %s", term.Count(int64(len(notes)-i), "more file was skipped", "more files were skipped"))
-			break
-		}
-		a.warn("%s was skipped: %s", n.File, n.Detail)
-	}
-	if s.foreign > 0 {
-		a.warn("%s skipped: %s", term.Count(int64(s.foreign), "file", "files"), s.notes[len(s.notes)-1].Detail)
-	}
 }
 
 // compact merges the parts of a dataset.

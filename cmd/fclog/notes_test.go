@@ -39,6 +39,10 @@ func TestForeignFilesAreOneLine(t *testing.T) {
 	assert.Contains(t, got.stderr, "empty.jsonl was skipped")
 	assert.Equal(t, 2, strings.Count(got.stderr, "\n"), got.stderr)
 
+	got = h.run("query", dir, "SELECT count(*) AS n FROM sessions", "--format", "csv")
+	assert.Equal(t, "n\n1\n", got.stdout)
+	assert.Equal(t, 2, strings.Count(got.stderr, "skipped"), got.stderr)
+
 	var a struct {
 		Problems []struct {
 			File, Kind, Detail string

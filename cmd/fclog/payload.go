@@ -51,7 +51,8 @@ func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error
 	}
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Location: zone}
 	ctx := cmd.Context()
-	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone}, func(_ *source, db *analyze.DB) error {
+	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone}, func(s *source, db *analyze.DB) error {
+		a.warnSkipped(s)
 		return a.write(f.outputFlags, func(w io.Writer) error {
 			out := payloadWriter(w, f, o)
 			found := false

@@ -97,7 +97,8 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 		return err
 	}
 	r := request{paths: args[:1], selection: sel, zone: zone, prices: f.prices}
-	return a.withDB(cmd.Context(), r, func(_ *source, db *analyze.DB) error {
+	return a.withDB(cmd.Context(), r, func(s *source, db *analyze.DB) error {
+		a.warnSkipped(s)
 		rows, err := f.ask(cmd.Context(), db, args)
 		if errors.Is(err, analyze.ErrNotQuery) {
 			return usage(cmd, "%w", err)

@@ -28,8 +28,10 @@ import (
 type source struct {
 	dir     string
 	temp    string            // removed at the end; "" nothing to remove
+	parts   []string          // of the dataset, to look at; nil all
 	notes   []analyze.Problem // files that were not used
-	foreign int               // files that are no session logs, in folders; in notes as one
+	foreign int               // files that are no session logs, met in folders
+	folder  string            // what was named, where it was one thing
 	renamed map[string]string // temporary path of a log to what the user called it
 }
 
@@ -100,7 +102,7 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 	if err != nil {
 		return err
 	}
-	summary, err := a.bring(ctx, s.dir, files, dataset.Options{})
+	summary, err := a.bring(ctx, s.dir, files, dataset.Options{Scratch: true})
 	if err != nil {
 		return err
 	}
@@ -162,7 +164,7 @@ func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, e
 }
 
 // note remembers what was not used. What is no log at all, as folders hold much
-// of, counts as one note.
+// of, is only counted.
 func (a *app) note(s *source, skipped []formats.Skipped, paths []string) {
 	for _, f := range skipped {
 		if !f.Foreign {
@@ -174,14 +176,38 @@ func (a *app) note(s *source, skipped []formats.Skipped, paths []string) {
 			a.warn("%s was skipped: %s", s.name(f.Path), f.Reason)
 		}
 	}
-	if s.foreign == 0 {
-		return
-	}
-	n := analyze.Problem{Kind: "skipped", Detail: "not session logs (--debug lists them)", Count: int64(s.foreign)}
 	if len(paths) == 1 {
-		n.File = s.name(paths[0])
+		s.folder = s.name(paths[0])
 	}
-	s.notes = append(s.notes, n)
+}
+
+// maxSkipped is how many skipped files are named.
+const maxSkipped = 10
+
+// notLogs is said of files that are no session logs.
+const notLogs = "not session logs (--debug lists them)"
+
+// problems are the files that were not used.
+func (s *source) problems() []analyze.Problem {
+	if s.foreign == 0 {
+		return s.notes
+	}
+	return append(s.notes, analyze.Problem{File: s.folder, Kind: "skipped", Detail: notLogs, Count: int64(s.foreign)})
+}
+
+// warnSkipped names the files that were not used; those that are no logs come as
+// one line.
+func (a *app) warnSkipped(s *source) {
+	for i, n := range s.notes {
+		if i == maxSkipped {
+			a.warn("… and %s", term.Count(int64(len(s.notes)-i), "more file was skipped", "more files were skipped"))
+			break
+		}
+		a.warn("%s was skipped: %s", s.name(n.File), n.Detail)
+	}
+	if s.foreign > 0 {
+		a.warn("%s skipped: %s", term.Count(int64(s.foreign), "file", "files"), notLogs)
+	}
 }
 
 // named makes errors speak of what the user named.
@@ -292,7 +318,9 @@ func (a *app) analysis(ctx context.Context, s *source, r request) (*analyze.DB, 
 	if err != nil {
 		return nil, err
 	}
-	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: r.selection, TZ: r.zone})
+	sel := r.selection
+	sel.Parts = s.parts
+	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: sel, TZ: r.zone})
 }
 
 // priceBook is the built-in prices overridden by the named files, or by FreeCode's
