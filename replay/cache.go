@@ -131,8 +131,8 @@ func (l *ledger) predict(i int, prefix float64, from int) int64 {
 	}
 	r := l.rec.Session.Requests[i]
 	front := 0.0
-	if u := l.rec.Sizes.Requests[i].Unlogged; u != nil {
-		front = f.FrontShare * float64(max(*u, 0))
+	if l.front[i] != nil {
+		front = f.FrontShare * *l.front[i]
 	}
 	if from < 0 || l.gap(from, i) > f.lifetime(l.hour) {
 		prefix = 0

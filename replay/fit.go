@@ -38,13 +38,13 @@ func (e *Engine) FitCache(recs []Recording) CacheModel {
 
 // cacheCase is a recorded request as the fit sees it.
 type cacheCase struct {
-	model           string
-	prefix          float64 // shared with the one before; 0 nothing
-	gap             float64 // seconds
-	hour            bool
-	front           float64 // unlogged tokens
-	read, input     int64
-	follows, silent bool // it has a predecessor; it has no unlogged front to speak of
+	model       string
+	prefix      float64 // shared with the one before; 0 nothing
+	gap         float64 // seconds
+	hour        bool
+	front       float64 // unlogged tokens
+	read, input int64
+	follows     bool // it has a predecessor
 }
 
 // cacheCases lists the requests with known cache reads by family.
@@ -59,8 +59,8 @@ func (l *ledger) cacheCases() map[int][]cacheCase {
 		if c.follows {
 			c.gap = l.gap(l.before[i].from, i)
 		}
-		if u := l.rec.Sizes.Requests[i].Unlogged; u != nil {
-			c.front = float64(max(*u, 0))
+		if l.front[i] != nil {
+			c.front = *l.front[i]
 		}
 		n := l.engine.Cache.family(r.Provider, r.Model)
 		out[n] = append(out[n], c)

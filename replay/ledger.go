@@ -12,6 +12,7 @@ type ledger struct {
 	factors  []*factors     // by request: of its model
 	families []*CacheFamily // by request: nil where its model does not report the cache
 	chains   map[int][]int  // request indexes by chain, in order of their numbers
+	front    []*float64     // by request: the smallest unlogged part on its chain so far, which must stand in front; nil unknown
 	hour     bool           // the session writes cache entries that live for an hour
 	write    writeSplit     // of all requests together
 	rates    []*Rates       // by request; nil: no known price
@@ -60,6 +61,7 @@ func (e *Engine) ledger(rec Recording) *ledger {
 		l.write.add(splitOf(r.Usage))
 	}
 	l.plain = plainPieces(rec)
+	l.front = frontsOf(rec)
 	inputs := recordedInputs(s)
 	l.before = l.sharedPrefixes(l.plain, inputs, nil, nil)
 	l.residual = make([]int64, len(s.Requests))
@@ -70,6 +72,23 @@ func (e *Engine) ledger(rec Recording) *ledger {
 	}
 	l.requests = l.sums(func(int) float64 { return 1 })
 	return l
+}
+
+// frontsOf takes the unlogged part of a request for its front as far as it was that
+// small ever since the chain began: what it grew by stands further behind.
+func frontsOf(rec Recording) []*float64 {
+	out := make([]*float64, len(rec.Session.Requests))
+	smallest := map[int]*float64{}
+	for i, r := range rec.Session.Requests {
+		if u := rec.Sizes.Requests[i].Unlogged; u != nil {
+			n := float64(max(*u, 0))
+			if before := smallest[r.Chain]; before == nil || n < *before {
+				smallest[r.Chain] = &n
+			}
+		}
+		out[i] = smallest[r.Chain]
+	}
+	return out
 }
 
 func recordedInputs(s *rollout.Session) []*int64 {

@@ -37,32 +37,60 @@ func (l *ledger) sharedPrefixes(pieces []piece, inputs []*int64, removed map[int
 		byChain[pieces[i].chain] = append(byChain[pieces[i].chain], &pieces[i])
 	}
 	for chain, requests := range l.chains {
-		w := l.newWalk(requests, byChain[chain])
-		for _, i := range requests {
-			if inputs[i] == nil || removed[i] {
-				continue
+		for _, list := range l.byModel(requests, inputs, removed) {
+			w := l.newWalk(l.factors[list[0]], byChain[chain])
+			for _, i := range list {
+				changes := w.changes(i)
+				out[i] = w.compare(i, changes, inputs)
+				w.step(i, changes, &out[i], inputs, breaks)
 			}
-			changes := w.changes(i)
-			out[i] = w.compare(i, changes, inputs, removed, breaks)
-			w.step(i, changes)
+		}
+	}
+	for i, r := range l.rec.Session.Requests {
+		if r.Base >= 0 && inputs[i] != nil && !removed[i] {
+			out[i] = l.onBase(i, inputs, removed)
 		}
 	}
 	return out
 }
 
-// walk follows one chain from request to request and keeps, by position, the
-// provider tokens of what the last one carried, in the tokens of each model.
+// byModel lists the requests that can be each other's predecessors: every model
+// has a cache of its own. Those on a base have that for a predecessor.
+func (l *ledger) byModel(requests []int, inputs []*int64, removed map[int]bool) map[string][]int {
+	out := map[string][]int{}
+	for _, i := range requests {
+		if r := l.rec.Session.Requests[i]; r.Base < 0 && inputs[i] != nil && !removed[i] {
+			out[r.Model] = append(out[r.Model], i)
+		}
+	}
+	return out
+}
+
+// onBase is what a request has in common with the one whose payload it sends again.
+func (l *ledger) onBase(i int, inputs []*int64, removed map[int]bool) shared {
+	requests := l.rec.Session.Requests
+	base := requests[i].Base
+	if inputs[base] == nil || removed[base] || requests[base].Model != requests[i].Model {
+		return shared{from: -1, breakAt: noBreak}
+	}
+	n := float64(min(*inputs[base], *inputs[i]))
+	return shared{from: base, tokens: n, unedited: n, breakAt: noBreak}
+}
+
+// walk follows the requests of one model along a chain and keeps, by position, the
+// provider tokens of what the last one carried.
 type walk struct {
 	l         *ledger
+	factors   *factors
 	positions []int64
 	byFirst   []*piece // not yet begun
 	byLast    []*piece // not yet ended
-	trees     map[*factors]fenwick
+	tree      fenwick
 	at        int // index of the last request; -1 none yet
 }
 
-func (l *ledger) newWalk(requests []int, pieces []*piece) *walk {
-	w := &walk{l: l, at: -1, byFirst: pieces, byLast: slices.Clone(pieces), trees: map[*factors]fenwick{}}
+func (l *ledger) newWalk(f *factors, pieces []*piece) *walk {
+	w := &walk{l: l, factors: f, at: -1, byFirst: slices.Clone(pieces), byLast: slices.Clone(pieces)}
 	slices.SortStableFunc(w.byFirst, func(a, b *piece) int { return cmp.Compare(a.first, b.first) })
 	slices.SortStableFunc(w.byLast, func(a, b *piece) int { return cmp.Compare(a.last, b.last) })
 	for _, p := range pieces {
@@ -70,11 +98,7 @@ func (l *ledger) newWalk(requests []int, pieces []*piece) *walk {
 	}
 	slices.Sort(w.positions)
 	w.positions = slices.Compact(w.positions)
-	for _, i := range requests {
-		if w.trees[l.factors[i]] == nil {
-			w.trees[l.factors[i]] = make(fenwick, len(w.positions)+1)
-		}
-	}
+	w.tree = make(fenwick, len(w.positions)+1)
 	return w
 }
 
@@ -125,36 +149,30 @@ func (l *ledger) breakAt(changes []change) int64 {
 }
 
 // compare works out the shared prefix of a request before the walk steps to it.
-func (w *walk) compare(i int, changes []change, inputs []*int64, removed map[int]bool, breaks []shared) shared {
-	requests := w.l.rec.Session.Requests
-	r := requests[i]
-	out := shared{from: -1, breakAt: w.l.breakAt(changes)}
-	longest := func(from int) float64 { return float64(min(*inputs[from], *inputs[i])) }
-	switch {
-	case w.at >= 0 && requests[w.at].Base == r.Base && requests[w.at].Model == r.Model:
-		out.from = w.at
-		out.tokens = min(w.prefix(i, out.breakAt, inputs), longest(w.at))
-		out.unedited = out.tokens
-		if breaks != nil {
-			out.unedited = min(w.prefix(i, breaks[i].breakAt, inputs), longest(w.at))
-		}
-	case r.Base >= 0 && inputs[r.Base] != nil && !removed[r.Base] && requests[r.Base].Model == r.Model:
-		out.from = r.Base
-		out.tokens = longest(r.Base)
-		out.unedited = out.tokens
+func (w *walk) compare(i int, changes []change, inputs []*int64) shared {
+	out := shared{from: w.at, breakAt: w.l.breakAt(changes)}
+	if w.at >= 0 {
+		out.tokens = min(w.prefix(out.breakAt, inputs), float64(*inputs[i]))
 	}
 	return out
 }
 
 // prefix is what the last request carried in front of a position: its input less
-// what stood from there on.
-func (w *walk) prefix(i int, position int64, inputs []*int64) float64 {
+// what stood from there on. Where that is more than half of what is logged, the
+// error of all those counts would end up in the prefix; then it cannot be more than
+// the front and what stood before the position.
+func (w *walk) prefix(position int64, inputs []*int64) float64 {
 	input := float64(*inputs[w.at])
 	if position == noBreak {
 		return input
 	}
-	tree := w.trees[w.l.factors[i]]
-	return max(0, input-(tree.below(len(w.positions))-tree.below(w.rank(position))))
+	before := w.tree.below(w.rank(position))
+	behind := w.tree.below(len(w.positions)) - before
+	n := input - behind
+	if front := w.l.front[w.at]; before < behind && front != nil {
+		n = min(n, *front+before)
+	}
+	return max(0, n)
 }
 
 func (w *walk) rank(position int64) int {
@@ -162,17 +180,20 @@ func (w *walk) rank(position int64) int {
 	return rank
 }
 
-// step makes a request the last one.
-func (w *walk) step(i int, changes []change) {
+// step makes a request the last one. What it would share with the one before, if
+// the first difference were where the recording has it, is what it carries itself in
+// front of that place.
+func (w *walk) step(i int, changes []change, out *shared, inputs []*int64, breaks []shared) {
 	for _, c := range changes {
-		tokens := float64(c.raw)
+		tokens := w.factors.of(c.kind) * float64(c.raw)
 		if c.gone {
 			tokens = -tokens
 		}
-		rank := w.rank(c.position)
-		for f, tree := range w.trees {
-			tree.add(rank, f.of(c.kind)*tokens)
-		}
+		w.tree.add(w.rank(c.position), tokens)
 	}
 	w.at = i
+	out.unedited = out.tokens
+	if breaks != nil && out.from >= 0 {
+		out.unedited = w.prefix(breaks[i].breakAt, inputs)
+	}
 }
