@@ -12,7 +12,10 @@ import (
 
 // Estimate is the expected number of extra requests that the lossy edits of the
 // plans cause, over all recordings, with the evidence for it. It is an estimate,
-// never a measurement. Nil: no plan has a lossy edit. plans[i] belongs to recs[i].
+// never a measurement: each edited item counts as one extra request with the
+// chance that the base rate, net of its null, or later use gives it. Low and High
+// add up the bounds of all items, as if they erred together; High takes every later
+// use for a detour. Nil: no plan has a lossy edit. plans[i] belongs to recs[i].
 func Estimate(recs []replay.Recording, plans []replay.Plan, rates Rates) *replay.Detours {
 	return NewEstimator(recs, rates).Estimate(plans)
 }
@@ -99,17 +102,28 @@ func (e *Estimator) Estimate(plans []replay.Plan) *replay.Detours {
 		return nil
 	}
 	d := &replay.Detours{Evidence: e.evidence(all)}
-	null := *d.Evidence.NullRate
+	needed := genuine(float64(d.Evidence.LaterUsed)/float64(len(all)), *d.Evidence.NullRate)
 	for _, t := range all {
 		chance, high := t.rate.Net, t.rate.NetHigh
 		if t.used {
-			chance, high = math.Max(chance, 1-null), 1
+			// The two kinds of evidence see the same need: the larger holds, not the sum.
+			chance, high = math.Max(chance, needed), 1
 		}
 		d.Expected += chance
 		d.Low += t.rate.NetLow
 		d.High += high
 	}
 	return d
+}
+
+// genuine is the share of the later uses found that are none by chance. Of all
+// edits a share g is really used and the others match at the null rate, so
+// used = g + (1 − g)·null (Abbott's correction).
+func genuine(used, null float64) float64 {
+	if used <= null || used == 0 {
+		return 0
+	}
+	return (used - null) / ((1 - null) * used)
 }
 
 // evidence adds up what the estimate rests on.
@@ -119,7 +133,12 @@ func (e *Estimator) evidence(all []target) replay.Evidence {
 		Truncations: e.rates.Overall.Cases, Recoveries: e.rates.Overall.Recoveries,
 	}
 	null, base := 0.0, 0.0
+	named := false
 	for _, t := range all {
+		if t.rate.Marker == LineNumbers && e.rates.Sessions > 0 && !named {
+			v.Source += "; for line numbers " + Orientation().Source
+			named = true
+		}
 		if t.used {
 			v.LaterUsed++
 		}

@@ -188,12 +188,14 @@ func (p pooled) ofKind(kind compress.Kind, strata []Stratum) Stratum {
 }
 
 // The prior is worth between minStrength and maxStrength cases; fixedStrength
-// where the spread cannot be told: with fewer than three strata, or all alike,
-// ten cases of its own then weigh as much as all the others.
+// where the spread cannot be told: with fewer than three strata, with fewer than
+// five cases a stratum (their spread is chance), or with all cases alike. Ten cases
+// of its own then weigh as much as all the others.
 const (
 	minStrength   = 2
 	maxStrength   = 100
 	fixedStrength = 10
+	thinStratum   = 5
 )
 
 // strength fits how far strata may lie from the overall rate, by moments
@@ -202,7 +204,7 @@ const (
 func strength(strata map[stratum]tally) float64 {
 	all := sum(strata)
 	n := float64(all.cases)
-	if len(strata) < 3 || all.recoveries == 0 || all.recoveries == all.cases {
+	if len(strata) < 3 || n < thinStratum*float64(len(strata)) || all.recoveries == 0 || all.recoveries == all.cases {
 		return fixedStrength
 	}
 	p := float64(all.recoveries) / n

@@ -243,9 +243,8 @@ func clean(p string) string {
 	return strings.TrimPrefix(path.Clean(strings.ReplaceAll(p, `\`, "/")), "./")
 }
 
-// kindOf is the output kind of a call, by the compression's own classes: what a
-// read or search tool shows is source or matches, and a shell line is what all of
-// its commands are.
+// kindOf is the output kind of a call: what a read or search tool shows is source
+// or matches, and a shell line is what the careful profile takes it for.
 func kindOf(s *rollout.Session, c rollout.Call) compress.Kind {
 	switch {
 	case c.Class == rollout.ReadTool:
@@ -253,38 +252,5 @@ func kindOf(s *rollout.Session, c rollout.Call) compress.Kind {
 	case c.Class == rollout.SearchTool:
 		return compress.Search
 	}
-	command := commandOf(s, c)
-	if kind := compress.Classify(command); kind != compress.Other || command == "" {
-		return kind
-	}
-	return lineKind(command)
-}
-
-// lineKind classifies a line that the plain rules give up on (a cd in front, a
-// list, quotes) where its commands agree.
-func lineKind(command string) compress.Kind {
-	kind := compress.Kind("")
-	for _, p := range pipelines(command) {
-		k := pipelineKind(p)
-		if kind != "" && k != kind {
-			return compress.Other
-		}
-		kind = k
-	}
-	if kind == "" {
-		return compress.Other
-	}
-	return kind
-}
-
-func pipelineKind(p pipeline) compress.Kind {
-	for _, l := range pipelineLooks(p) {
-		switch l.kind {
-		case readLook:
-			return compress.Source
-		case searchLook:
-			return compress.Search
-		}
-	}
-	return compress.Classify(strings.Join(p[0], " "))
+	return compress.Careful().Classify(commandOf(s, c))
 }

@@ -105,8 +105,12 @@ func interval(a, b float64) (low, high float64) {
 }
 
 // For returns the rate to expect for an output: that of its own stratum, else of
-// the marker or the kind, else the overall one.
+// the marker or the kind, else the overall one. No harness cuts line numbers alone,
+// so for those it is always the orientation figure.
 func (r Rates) For(agent string, kind compress.Kind, band string, marker Marker) Stratum {
+	if marker == LineNumbers && r.Sessions > 0 {
+		return Orientation().For(agent, kind, band, marker)
+	}
 	wanted := []Stratum{
 		{Agent: agent, Kind: kind, Band: band, Marker: marker},
 		{Marker: marker},
