@@ -94,7 +94,7 @@ var moreFailureWords = map[string]bool{
 var place = regexp.MustCompile(`[\w)\]]\.[A-Za-z]\w{0,5}(:[0-9]+|\([0-9]+,[0-9]+\))|, line [0-9]+|^E {3}`)
 
 // suffixError finds names of errors: TypeError, java.io.IOException.
-var suffixError = regexp.MustCompile(`[a-z](Error|Exception|Failure|Warning)\b`)
+var suffixError = regexp.MustCompile(`\w(Error|Exception|Failure|Warning)\b`)
 
 // isFailure says whether a line reports a failure.
 func (p Profile) isFailure(line string) bool {
@@ -161,7 +161,8 @@ var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x
 // and what a progress bar overwrote on its own line unless it reports a failure.
 func withoutNoise(text string) string {
 	if strings.IndexByte(text, '\x1b') >= 0 {
-		text = escapes.ReplaceAllString(text, "")
+		// An escape character left over shows nothing by itself.
+		text = strings.ReplaceAll(escapes.ReplaceAllString(text, ""), "\x1b", "")
 	}
 	if strings.IndexByte(text, '\r') < 0 {
 		return text
