@@ -21,7 +21,7 @@ func Exec() replay.Variant {
 		Doc: "Gives every tool result to a program and takes what it answers as the text that would have been sent. " +
 			"mode=each starts one process a result: the result comes on standard input, the answer is standard output, status 0 means success; " +
 			"FCLOG_TOOL, FCLOG_CLASS, FCLOG_COMMAND, FCLOG_PATH and FCLOG_CALL say what it is. " +
-			"mode=jsonl starts one process, writes a line {\"id\",\"tool\",\"class\",\"command\",\"path\",\"call\",\"text\"} for each result and reads a line {\"id\",\"text\"} back. " +
+			"mode=jsonl starts one process, writes a line {\"id\",\"tool\",\"class\",\"command\",\"path\",\"call\",\"text\"} for each result and reads a line {\"id\",\"text\"} back, which must not wait in a buffer. " +
 			"Equal results are asked for once. A crash, a time-out or a bad answer is listed and leaves the result as it was. " +
 			"The program must answer the same for the same input, or the estimate cannot be repeated.",
 		Options: []replay.Option{
@@ -57,7 +57,7 @@ func planExec(v replay.View, values replay.Values, memory *memory) replay.Plan {
 	})}
 	plan.Warnings = troubles.warnings()
 	if troubles.never {
-		plan.Unsupported = plan.Warnings[0]
+		plan = replay.Plan{Unsupported: fmt.Sprintf("%s: %v", f.argv[0], errNoStart)}
 	}
 	return plan
 }

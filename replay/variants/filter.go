@@ -82,7 +82,7 @@ func (f *filter) askProcess(q question, limit int) (string, error) {
 	case err != nil:
 		return "", errCrash
 	}
-	return out.String(), nil
+	return out.kept.String(), nil
 }
 
 // environment tells a process what its result is. What no environment can hold is
@@ -106,9 +106,10 @@ func command(ctx context.Context, argv []string) *exec.Cmd {
 	return cmd
 }
 
-// limited keeps what is written to it until it is full.
+// limited keeps what is written to it until it is full. The buffer is not embedded:
+// its ReadFrom would take everything.
 type limited struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	room int
 	full func()
 }
@@ -116,7 +117,7 @@ type limited struct {
 func (l *limited) Write(p []byte) (int, error) {
 	n := min(len(p), l.room)
 	l.room -= n
-	l.Buffer.Write(p[:n])
+	l.kept.Write(p[:n])
 	if l.room == 0 {
 		l.full()
 		return n, io.ErrShortWrite
@@ -350,11 +351,7 @@ func (t *troubles) warnings() []string {
 	var out []string
 	byText := slices.SortedFunc(maps.Keys(t.counts), func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	for _, err := range byText {
-		if err == errNoStart && t.never {
-			out = append(out, err.Error())
-			continue
-		}
-		out = append(out, fmt.Sprintf("%s: %v; left as they were", times(t.counts[err], "result", "results"), err))
+		out = append(out, fmt.Sprintf("%s: %v; left as before", times(t.counts[err], "result", "results"), err))
 	}
 	if t.skipped > 0 && !t.never {
 		out = append(out, fmt.Sprintf("given up after %d time-outs in a row; %s not asked about", maxTimeouts, times(t.skipped, "result was", "results were")))

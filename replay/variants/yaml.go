@@ -121,7 +121,7 @@ func yamlError(path string, err error) error {
 		return fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "\n", " "))
 	}
 	key := ""
-	if name := keyBefore(where.GetToken()); name != "" && !strings.Contains(where.GetMessage(), name) {
+	if name := keyBefore(where.GetToken()); name != "" && !strings.Contains(where.GetMessage(), fmt.Sprintf("%q", where.GetToken().Value)) {
 		key = name + ": "
 	}
 	return fmt.Errorf("%s:%d: %s%s", path, where.GetToken().Position.Line, key, where.GetMessage())
