@@ -83,7 +83,8 @@ func (c *compactor) walkChain(chain int) {
 		if st.summary >= 0 {
 			under += c.summaryTokens(i)
 		}
-		if c.Removed(i) || r.Base >= 0 || under < c.threshold || r.Number >= c.last[chain] {
+		compactedNext := len(recorded) > 0 && recorded[0] == r.Number+1
+		if c.Removed(i) || r.Base >= 0 || under < c.threshold || r.Number >= c.last[chain] || compactedNext {
 			continue
 		}
 		passed = !c.compact(i, st) || passed
