@@ -106,23 +106,18 @@ func TestDrawsAgainstEnumeration(t *testing.T) {
 		{{{1, 200}, {1, 260}}, one(1, 230)},
 		{{{1, 400}, {1, 410}}, {{1, 300}, {1, 390}}},
 	}
-	weighted := func(values []float64) func(x float64) float64 {
-		return func(x float64) float64 {
-			n := 0
-			for _, v := range values {
-				if v <= x {
-					n++
-				}
+	all := enumerate(twice(tasks), logRatio)
+	exact := func(x float64) float64 {
+		n := 0
+		for _, v := range all {
+			if v <= x {
+				n++
 			}
-			return float64(n) / float64(len(values))
 		}
+		return float64(n) / float64(len(all))
 	}
-	// A task of 4 × 4 ways must weigh as much as one of 1 × 4: repeat the ways of the others.
-	all := enumerateWeighted(tasks)
-	exact := weighted(all)
 	m := metrics()[0]
-	trials := trialsOf(tasks...)
-	in := collect(trials)
+	in := collect(trialsOf(tasks...))
 	low, high, ok := m.interval(m.strata(in.cells))
 	require.True(t, ok)
 	// 10,000 draws: the share below a bound is within 4 × sqrt(0.025 × 0.975 / 10,000) = 0.0062.
@@ -130,18 +125,18 @@ func TestDrawsAgainstEnumeration(t *testing.T) {
 	assert.InDelta(t, 0.975, exact(high), 0.0062+step(all, high))
 }
 
-// enumerateWeighted is enumerate with every task as likely as any other.
-func enumerateWeighted(tasks []task) []float64 {
-	for i := range tasks {
-		ways := len(meansOf(tasks[i][0])) * len(meansOf(tasks[i][1]))
-		for arm := range tasks[i] {
-			if ways < 16 && len(tasks[i][arm]) == 1 {
-				// Two equal trials have the same mean, four times.
-				tasks[i][arm] = [][2]int64{tasks[i][arm][0], tasks[i][arm][0]}
+// twice replaces a single trial by two equal ones: the same mean, but as many ways to
+// draw it as from two, so that all tasks are equally likely in the list.
+func twice(tasks []task) []task {
+	out := slices.Clone(tasks)
+	for i := range out {
+		for arm, trials := range out[i] {
+			if len(trials) == 1 {
+				out[i][arm] = slices.Repeat(trials, 2)
 			}
 		}
 	}
-	return enumerate(tasks, logRatio)
+	return out
 }
 
 // step is the share of draws that have one value exactly.
@@ -188,12 +183,12 @@ func TestUnequalCounts(t *testing.T) {
 	assert.InDelta(t, math.Log(300.0/250), *r.Deltas.Tokens.Change, 1e-12)
 	assert.InDelta(t, math.Log(6.0/4), *r.Deltas.Requests.Change, 1e-12)
 	assert.InDelta(t, math.Log((300.0/6)/(250.0/4)), *r.Deltas.TokensPerRequest.Change, 1e-12)
-	assert.Equal(t, int64(6), r.Baseline.Trials+r.Candidate.Trials-1)
+	assert.Equal(t, [2]int64{3, 4}, [2]int64{r.Baseline.Trials, r.Candidate.Trials})
 }
 
 func TestNoiseFloor(t *testing.T) {
-	// ln spreads: within the arms of task a ±ln 2 / 2 twice (2 × (ln 2)²/2), in task b
-	// 0 of three and one trial: 2 + 2 - 2 … degrees of freedom 1 + 1 + 2 + 0 = 4.
+	// Task a: ln 100 and ln 200 in both arms, (ln 2)²/2 each. Task b: three equal trials, and
+	// one alone. Degrees of freedom 1 + 1 + 2 + 0 = 4.
 	r := compareTasks(
 		task{{{1, 100}, {1, 200}}, {{1, 100}, {1, 200}}},
 		task{{{1, 300}, {1, 300}, {1, 300}}, one(1, 150)},
@@ -221,8 +216,7 @@ func rounded(n *Noise) *Noise {
 
 func TestPairsNeeded(t *testing.T) {
 	// (1.96 + 0.84)² = 7.84.
-	assert.Equal(t, int64(1), int64(math.Ceil(7.84*0.1*0.1/(0.3*0.3))))
-	assert.Equal(t, int64(2), pairs(0.1, 0.3), "two at least")
+	assert.Equal(t, int64(2), pairs(0.1, 0.3), "7.84 × 0.01 / 0.09 = 0.87, but a spread takes two")
 	assert.Equal(t, int64(13), pairs(0.2, -0.16), "7.84 × 0.04 / 0.0256 = 12.25")
 	// A saving of 2 %: ln 0.98 = -0.020203; 7.84 × 0.034225 / 0.00040815 = 657.4.
 	need := NeedOf(0.02, nil)
@@ -270,12 +264,13 @@ func TestFactorsAdd(t *testing.T) {
 		tasks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) task {
 			return task{some.Draw(t, "base"), some.Draw(t, "candidate")}
 		}), 1, 4).Draw(t, "tasks")
-		d := compareTasks(tasks...).Deltas
-		if math.Abs(*d.Tokens.Change-*d.Requests.Change-*d.TokensPerRequest.Change) > 1e-9 {
-			t.Fatal(fmt.Sprint(*d.Tokens.Change, *d.Requests.Change, *d.TokensPerRequest.Change))
+		in := collect(trialsOf(tasks...))
+		var ln [3]float64 // tokens, requests, tokens per request
+		for i, m := range metrics()[:3] {
+			ln[i], _ = m.change(totals(m.strata(in.cells)))
 		}
-		if *d.Tokens.Low > *d.Tokens.High {
-			t.Fatal("interval upside down")
+		if math.Abs(ln[0]-ln[1]-ln[2]) > 1e-9 {
+			t.Fatal(fmt.Sprint(ln))
 		}
 	})
 }
