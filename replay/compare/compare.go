@@ -22,18 +22,19 @@ type input struct {
 	cells  []cell
 	plan   []float64 // trials planned per task and arm
 	known  []string  // what a report says of each task
-	notes  []string
+
+	parallel *Parallel
+	notes    []string
 }
 
 // Compare sets the trials of two arms side by side.
 func Compare(base, candidate []Trial, o Options) *Result {
 	in := collect([arms][]Trial{base, candidate})
 	in.source = "logs"
-	r := in.result(o)
 	if o.ExpectParallel >= 2 {
-		r.Parallel = checkParallel(o.ExpectParallel, [arms][]Trial{base, candidate})
+		in.parallel = checkParallel(o.ExpectParallel, [arms][]Trial{base, candidate})
 	}
-	return r
+	return in.result(o)
 }
 
 // collect groups trials by task.
@@ -44,6 +45,9 @@ func collect(trials [arms][]Trial) *input {
 		for _, t := range arm {
 			names = append(names, t.Task)
 		}
+	}
+	if n := countOf(names, Task{}); n > 0 {
+		in.notes = append(in.notes, fmt.Sprintf("%d trials hold nothing that tells their task: no prompt, no case, no checksum", n))
 	}
 	of, tasks := group(names)
 	in.tasks, in.cells = tasks, make([]cell, len(tasks))
@@ -65,6 +69,16 @@ func collect(trials [arms][]Trial) *input {
 		}
 	}
 	return in
+}
+
+func countOf(tasks []Task, want Task) int {
+	n := 0
+	for _, t := range tasks {
+		if t == want {
+			n++
+		}
+	}
+	return n
 }
 
 // add counts a trial in its arm.
@@ -120,7 +134,7 @@ func (a *Arm) judge(trials int64, passed *int64) {
 func (in *input) result(o Options) *Result {
 	r := &Result{
 		SchemaVersion: SchemaVersion, Source: in.source, Tasks: []TaskResult{}, CaseVerdicts: map[string]int{},
-		Predicted: []PredictedDelta{}, Warnings: slices.Clone(in.notes),
+		Predicted: []PredictedDelta{}, Parallel: in.parallel, Warnings: slices.Clone(in.notes),
 		Method: Method{Bootstrap: "percentile, over tasks and over trials within tasks", Draws: draws, Seed: seed, Level: level},
 	}
 	in.scores()
@@ -131,11 +145,15 @@ func (in *input) result(o Options) *Result {
 	r.Baseline, r.Candidate = in.arms[0], in.arms[1]
 	r.Baseline.Name, r.Candidate.Name = cmp.Or(o.Names[0], "baseline"), cmp.Or(o.Names[1], "candidate")
 	in.deltas(r)
+	r.priced = in.priced()
 	in.taskResults(r)
 	r.TurnMatched = turnMatched(r.Tasks)
 	r.Need = in.need(r)
 	for _, p := range o.Predicted {
 		r.Predicted = append(r.Predicted, p.against(r.Deltas))
+		if len(p.Problems) > 0 {
+			r.warn("%d values of the prediction could not be read", len(p.Problems))
+		}
 	}
 	r.Verdict = decide(r)
 	r.warnAll()
@@ -255,8 +273,8 @@ func finite(v float64) float64 {
 
 func (in *input) need(r *Result) *Need {
 	d, m := r.Deltas.Tokens, metrics()[0]
-	if cost := r.Deltas.CostUSD; r.costKnown() {
-		d, m = cost, metrics()[8]
+	if r.priced {
+		d, m = r.Deltas.CostUSD, metrics()[8]
 	}
 	if d == nil || d.Change == nil {
 		return nil
@@ -264,9 +282,21 @@ func (in *input) need(r *Result) *Need {
 	return needFrom(m.strata(in.cells), *d.Change)
 }
 
-// costKnown says that every trial of the paired tasks is priced in both arms.
-func (r *Result) costKnown() bool {
-	return r.Deltas.CostUSD != nil && r.Baseline.Unpriced == 0 && r.Candidate.Unpriced == 0
+// priced says that every trial of the paired tasks has its price.
+func (in *input) priced() bool {
+	any := false
+	for _, c := range in.cells {
+		if len(c[0]) == 0 || len(c[1]) == 0 {
+			continue
+		}
+		for _, r := range slices.Concat(c[0], c[1]) {
+			if r.cost == nil {
+				return false
+			}
+			any = true
+		}
+	}
+	return any
 }
 
 func (r *Result) warnAll() {
@@ -278,7 +308,7 @@ func (r *Result) warnAll() {
 			r.warn("%s: %d trials of %d tasks have no counterpart in the other arm", a.Name, a.UnpairedTrials, len(a.UnpairedTasks))
 		}
 		if a.NoUsage > 0 {
-			r.warn("%s: %d trials hold answered requests without usage; their tokens do not count", a.Name, a.NoUsage)
+			r.warn("%s: %d trials hold no usage, or not for every answered request; their tokens do not count", a.Name, a.NoUsage)
 		}
 		if a.Unpriced > 0 && a.CostUSD != nil {
 			r.warn("%s: %d trials have no full price; USD is over the others", a.Name, a.Unpriced)

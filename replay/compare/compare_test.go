@@ -95,6 +95,21 @@ func TestIdenticalArmsAreATie(t *testing.T) {
 	assert.Nil(t, r.Need, "there is nothing to show")
 }
 
+// A cheaper candidate that no longer batches its calls is not kept unseen.
+func TestParallelLost(t *testing.T) {
+	base, candidate := many(8, 1, 10, 10_000, 0, true), many(8, 1, 9, 9000, 0, true)
+	for i := range base {
+		base[i].WidestBatch, candidate[i].WidestBatch = new(int64(2)), new(int64(2))
+	}
+	assert.Equal(t, Kept, Compare(base, candidate, Options{ExpectParallel: 2}).Verdict.Verdict)
+	candidate[3].WidestBatch, candidate[3].Name = new(int64(1)), "three"
+	r := Compare(base, candidate, Options{ExpectParallel: 2})
+	assert.Equal(t, Inconclusive, r.Verdict.Verdict)
+	assert.Equal(t, "fewer trials batch their calls: 7 of 8, before 8 of 8", r.Verdict.Reason)
+	assert.Equal(t, []string{"three"}, r.Parallel.Candidate.Missed)
+	assert.Nil(t, Compare(base, candidate, Options{ExpectParallel: 1}).Parallel)
+}
+
 func TestOneTask(t *testing.T) {
 	r := Compare(many(1, 3, 10, 10_000, 0, true), many(1, 3, 9, 9000, 0, true), Options{})
 	assert.Equal(t, 1, r.PairedTasks)
@@ -136,7 +151,7 @@ func TestNoUsage(t *testing.T) {
 	assert.InDelta(t, 20, *r.Deltas.Requests.Percent, 1e-9)
 	assert.Equal(t, "", r.Deltas.Factors())
 	assert.Equal(t, Unknown, r.Verdict.Cost)
-	assert.Contains(t, r.Warnings, "baseline: 6 trials hold answered requests without usage; their tokens do not count")
+	assert.Contains(t, r.Warnings, "baseline: 6 trials hold no usage, or not for every answered request; their tokens do not count")
 	valid(t, r)
 }
 
@@ -271,9 +286,9 @@ func TestTrialOf(t *testing.T) {
 
 func TestLineFor(t *testing.T) {
 	for _, c := range []struct{ variant, want string }{
-		{"compress", "freecode eval ab SUITE --baseline env:FREECODE_BASH_COMPRESS=0 --candidate env:FREECODE_BASH_COMPRESS=1 --trials 7"},
-		{"compress:min=30000+no-line-numbers", "freecode eval ab SUITE --baseline env:FREECODE_BASH_COMPRESS=0,env:FREECODE_READ_LINE_NUMBERS=1" +
-			" --candidate env:FREECODE_BASH_COMPRESS=1,env:FREECODE_READ_LINE_NUMBERS=0 --trials 7"},
+		{"compress", "freecode eval ab SUITE --candidate env:FREECODE_BASH_COMPRESS=1 --baseline env:FREECODE_BASH_COMPRESS=0 --trials 7"},
+		{"compress:min=30000+no-line-numbers", "freecode eval ab SUITE --candidate env:FREECODE_BASH_COMPRESS=1,env:FREECODE_READ_LINE_NUMBERS=0" +
+			" --baseline env:FREECODE_BASH_COMPRESS=0,env:FREECODE_READ_LINE_NUMBERS=1 --trials 7"},
 		{"prompt:file=x.md", "freecode eval ab SUITE --candidate env:FREECODE_SYSTEM_FILE=FILE --trials 7"},
 		{"mask", ""},
 		{"compress+mask", ""},

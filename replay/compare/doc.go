@@ -50,8 +50,10 @@
 // The shipping criterion: cost falls while pass rate and repeated calls hold; a tie
 // of those two is fine. Cost is USD where every trial is priced, else tokens.
 //
-//	rejected      cost rose, or the pass rate fell, or repeated calls rose: significantly
-//	kept          cost fell significantly; pass rate not lower, repeated calls not more
+//	rejected      cost rose, or pass rate or score fell, or repeated calls rose: significantly;
+//	              or more tasks regressed by their majorities than improved
+//	kept          cost fell significantly; pass rate and score not lower, no task regressed,
+//	              repeated calls not more, and, where that is asked for, calls still batched
 //	inconclusive  everything else, unknown pass rates included
 //
 // # Trials needed

@@ -57,10 +57,10 @@ func LineFor(source, variant string, need *Need) (Line, bool) {
 		}
 	}
 	l.Command = "freecode eval ab SUITE"
+	l.Command += " --candidate " + strings.Join(candidate, ",")
 	if len(baseline) > 0 {
 		l.Command += " --baseline " + strings.Join(baseline, ",")
 	}
-	l.Command += " --candidate " + strings.Join(candidate, ",")
 	if need != nil {
 		l.Command += fmt.Sprintf(" --trials %d", max(need.PerTask, 2))
 	}

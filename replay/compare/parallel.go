@@ -22,6 +22,11 @@ func checkParallel(n int, trials [arms][]Trial) *Parallel {
 	return p
 }
 
+// lost says that a smaller share of the candidate's trials batches.
+func (p *Parallel) lost() bool {
+	return p != nil && p.Candidate.Met*p.Baseline.Trials < p.Baseline.Met*p.Candidate.Trials
+}
+
 func parallelArm(n int, trials []Trial) ParallelArm {
 	a := ParallelArm{Missed: []string{}}
 	for _, t := range trials {

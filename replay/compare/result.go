@@ -21,6 +21,8 @@ type Result struct {
 	Method        Method           `json:"method"`
 	Verdict       Verdict          `json:"verdict"`
 	Warnings      []string         `json:"warnings"`
+
+	priced bool // every trial of the paired tasks has its price
 }
 
 // Arm is what one side used over all its trials, paired or not, excluded ones apart.

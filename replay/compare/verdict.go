@@ -37,7 +37,7 @@ type Verdict struct {
 
 func decide(r *Result) Verdict {
 	cost, v := r.Deltas.Tokens, Verdict{Basis: "tokens"}
-	if r.costKnown() {
+	if r.priced {
 		cost, v.Basis = r.Deltas.CostUSD, "cost_usd"
 	}
 	v.Cost, v.RepeatedCalls, v.PassRate = movement(cost), movement(r.Deltas.RepeatedCalls), passMovement(r)
@@ -76,16 +76,16 @@ func movement(d *Delta) Movement {
 	return Rose
 }
 
-// passMovement is the worse of pass rate and score; a case that regressed by
-// majorities is a fall.
+// passMovement is the worse of pass rate and score; more cases regressed by their
+// majorities than improved are a fall.
 func passMovement(r *Result) Movement {
 	rate, score := movement(r.Deltas.PassRate), movement(r.Deltas.Score)
 	switch {
-	case r.CaseVerdicts[Regressed] > 0 || rate == Fell || score == Fell:
+	case r.CaseVerdicts[Regressed] > r.CaseVerdicts[Improved] || rate == Fell || score == Fell:
 		return Fell
 	case rate == Unknown:
 		return Unknown
-	case lower(r.Deltas.PassRate) || lower(r.Deltas.Score):
+	case r.CaseVerdicts[Regressed] > 0 || lower(r.Deltas.PassRate) || lower(r.Deltas.Score):
 		return Unclear
 	case rate == Rose || score == Rose:
 		return Rose
@@ -132,6 +132,13 @@ func (v Verdict) open(r *Result, cost *Delta) []string {
 	}
 	if lower(r.Deltas.PassRate) || lower(r.Deltas.Score) {
 		out = append(out, "the pass rate or score is lower, though not beyond chance")
+	}
+	if n := r.CaseVerdicts[Regressed]; n > 0 {
+		out = append(out, fmt.Sprintf("%d tasks regressed by their majorities and %d improved", n, r.CaseVerdicts[Improved]))
+	}
+	if r.Parallel.lost() {
+		out = append(out, fmt.Sprintf("fewer trials batch their calls: %d of %d, before %d of %d",
+			r.Parallel.Candidate.Met, r.Parallel.Candidate.Trials, r.Parallel.Baseline.Met, r.Parallel.Baseline.Trials))
 	}
 	if v.RepeatedCalls == Unknown {
 		out = append(out, "repeated calls are not recorded in both arms")
