@@ -41,6 +41,7 @@ type Summary struct {
 	Failed    []Failure // could not be read
 	Sessions  int       // in the imported and replaced files
 	Problems  int64     // noted while reading those
+	Parts     []string  // parts of all inputs but the failed ones, in order, each once
 }
 
 // Failure is a file that could not be imported.
@@ -73,6 +74,8 @@ func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary
 	if stateErr := s.writeState(im.state); err == nil && stateErr != nil {
 		err = &WriteError{stateErr}
 	}
+	slices.Sort(im.summary.Parts)
+	im.summary.Parts = slices.Compact(im.summary.Parts)
 	slices.SortFunc(im.summary.Failed, func(a, b Failure) int { return cmp.Compare(a.Path, b.Path) })
 	return im.summary, err
 }
@@ -133,7 +136,8 @@ func (im *importer) changed(inputs []Input) ([]*job, error) {
 		}
 		j := &job{Input: in, file: file, stamps: stamps(in.Path, in.Depends)}
 		if im.state.unchanged(im.store, file, j.stamps) {
-			im.finish(func(s *Summary) { s.Unchanged++ })
+			part := im.state.part(file)
+			im.finish(func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, part) })
 			continue
 		}
 		jobs = append(jobs, j)
@@ -158,7 +162,7 @@ func (im *importer) fresh(jobs []*job) ([]*job, error) {
 				return nil, &WriteError{err}
 			}
 			im.remember(j, at.place)
-			im.finish(func(s *Summary) { s.Unchanged++ })
+			im.finish(func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, j.part) })
 		case taken[j.part]:
 			im.finish(func(s *Summary) { s.Unchanged++ })
 		default:
@@ -189,7 +193,7 @@ func (im *importer) file(ctx context.Context, j *job) error {
 		return &WriteError{err}
 	}
 	im.remember(j, now.place)
-	im.finish(func(s *Summary) { s.add(rows, removed, kept) })
+	im.finish(func(s *Summary) { s.add(rows, removed, kept); s.Parts = append(s.Parts, j.part) })
 	return nil
 }
 

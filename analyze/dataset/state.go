@@ -64,6 +64,13 @@ func (st *state) unchanged(s *store, path string, now []stamp) bool {
 	return err == nil
 }
 
+// part is the part that a file was imported as; "" it was not.
+func (st *state) part(path string) string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.Files[pathKey(path)].Part
+}
+
 func (st *state) set(path string, im imported) {
 	st.mu.Lock()
 	defer st.mu.Unlock()

@@ -109,6 +109,9 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 	for _, f := range summary.Failed {
 		s.notes = append(s.notes, analyze.Problem{File: f.Path, Kind: "unreadable", Detail: f.Err.Error(), Count: 1})
 	}
+	if r.keep != "" {
+		s.parts = append([]string{}, summary.Parts...)
+	}
 	if len(summary.Failed) == len(files) {
 		f := summary.Failed[0]
 		return fmt.Errorf("%w: %s: %w", errNothing, s.name(f.Path), f.Err)
