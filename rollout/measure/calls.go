@@ -42,11 +42,12 @@ func hash(text string) string {
 }
 
 // markRepeats applies FreeCode's repeatedCalls: over the whole session, calls that
-// ran, in order, by tool and arguments as sent. Unknown arguments never match.
+// ran, in order, by tool and arguments as sent. Unknown arguments never match, and
+// calls that a script of another call made do not take part.
 func markRepeats(s *rollout.Session, out []CallFacts) {
 	first := map[string]int{}
 	for i, c := range s.Calls {
-		if !c.Ran || c.Inherited || s.Texts[c.Args].Bytes == 0 {
+		if !c.Ran || c.Inherited || c.Parent != "" || s.Texts[c.Args].Bytes == 0 {
 			continue
 		}
 		if k, seen := first[out[i].ArgsHash]; seen {

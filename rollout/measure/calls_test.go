@@ -152,3 +152,18 @@ func FuzzCanonicalArgs(f *testing.F) {
 		}
 	})
 }
+
+func TestCallsOfAScriptAreNoRepeats(t *testing.T) {
+	byScript := func(c *rollout.Call) { c.Parent = "0" }
+	s := sessionOf(t,
+		callSpec{tool: "codemode", args: `{"script":"…"}`, class: rollout.OtherTool},
+		callSpec{tool: "bash", args: `{"command":"ls"}`, class: rollout.ShellTool, change: byScript},
+		callSpec{tool: "bash", args: `{"command":"ls"}`, class: rollout.ShellTool, change: byScript},
+		callSpec{tool: "bash", args: `{"command":"ls"}`, class: rollout.ShellTool},
+		callSpec{tool: "bash", args: `{"command":"ls"}`, class: rollout.ShellTool})
+	var repeats []int
+	for _, c := range measureCalls(s) {
+		repeats = append(repeats, c.RepeatOf)
+	}
+	assert.Equal(t, []int{-1, -1, -1, -1, 3}, repeats, "only the model's own second ls repeats its first")
+}
