@@ -50,26 +50,35 @@ func (h *hand) recording(t *testing.T) Recording {
 	t.Helper()
 	s := h.Finish()
 	require.NoError(t, rollout.Check(s))
+	return Recording{s, sizesByLength(s)}
+}
+
+// sizesByLength measures a session in which a character is a token.
+func sizesByLength(s *rollout.Session) *measure.Measured {
 	m := &measure.Measured{Encoding: "letters", Public: true}
+	counted := make([]int64, len(s.Requests)+1)
+	starts, ends := map[place]int64{}, map[place]int64{}
 	for _, sp := range s.Spans {
-		m.Spans = append(m.Spans, measure.SpanSize{Size: measure.Size{Tokens: ptr(int64(s.Texts[sp.Text].Bytes))}})
+		n := int64(s.Texts[sp.Text].Bytes)
+		m.Spans = append(m.Spans, measure.SpanSize{Size: measure.Size{Tokens: &n}})
+		starts[place{sp.Chain, sp.First}] += n
+		ends[place{sp.Chain, sp.Last}] += n
 	}
+	alive := map[int]int64{}
 	for i, r := range s.Requests {
-		size := measure.RequestSize{}
-		for k, sp := range s.Spans {
-			if sp.Chain == r.Chain && sp.First <= r.Number && r.Number <= sp.Last {
-				size.Counted += *m.Spans[k].Tokens
-			}
-		}
+		alive[r.Chain] += starts[place{r.Chain, r.Number}]
+		counted[i] = alive[r.Chain]
+		alive[r.Chain] -= ends[place{r.Chain, r.Number}]
 		if r.Base >= 0 {
-			size.Counted += m.Requests[r.Base].Counted
+			counted[i] += counted[r.Base]
 		}
-		if in := s.Requests[i].Usage.Input; in != nil {
+		size := measure.RequestSize{Counted: counted[i]}
+		if in := r.Usage.Input; in != nil {
 			size.Unlogged = ptr(*in - size.Counted)
 		}
 		m.Requests = append(m.Requests, size)
 	}
-	return Recording{s, m}
+	return m
 }
 
 // handEngine has the prices of a model at 3 USD a million tokens of input: reads a

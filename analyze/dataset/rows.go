@@ -213,6 +213,7 @@ func (k rowMaker) item(i int) Item {
 		Tokens:       size.Tokens,
 		PrefixTokens: size.PrefixTokens,
 		PrefixLines:  size.PrefixLines,
+		Sized:        it.Tokens != nil,
 	}
 }
 
@@ -234,6 +235,7 @@ func (k rowMaker) span(i int) Span {
 		Bytes:        int64(text.Bytes),
 		Tokens:       size.Tokens,
 		PrefixTokens: size.PrefixTokens,
+		Sized:        sp.Tokens != nil,
 	}
 }
 
@@ -267,6 +269,7 @@ func (k rowMaker) call(i int) Call {
 		Poll:           known(string(c.Poll)),
 		Truncated:      known(string(c.Truncated)),
 		ChildSession:   known(c.Child),
+		ParentCallID:   known(c.Parent),
 		Line:           int64(c.Line),
 	}
 	if k.o.text {

@@ -89,6 +89,7 @@ type Item struct {
 	Tokens       *int64  `parquet:"tokens,optional"`        // raw count; NULL where it has no words and no known size
 	PrefixTokens int64   `parquet:"prefix_tokens"`          // tokens that line-number prefixes add; 0 none found
 	PrefixLines  int64   `parquet:"prefix_lines"`           // lines with such a prefix
+	Sized        bool    `parquet:"sized"`                  // tokens is a size that the log gives, not a count
 }
 
 // Span is one row of spans.
@@ -107,6 +108,7 @@ type Span struct {
 	Bytes        int64  `parquet:"bytes"`
 	Tokens       *int64 `parquet:"tokens,optional"`
 	PrefixTokens int64  `parquet:"prefix_tokens"`
+	Sized        bool   `parquet:"sized"` // as in items
 }
 
 // Call is one row of calls.
@@ -145,6 +147,7 @@ type Call struct {
 	Handle         *string `parquet:"handle,optional"`
 	Recovers       *string `parquet:"recovers,optional"`
 	ChildSession   *string `parquet:"child_session,optional"`
+	ParentCallID   *string `parquet:"parent_call_id,optional"` // call whose script made it; NULL: the model itself
 	Line           int64   `parquet:"line"`
 }
 
