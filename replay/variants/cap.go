@@ -40,7 +40,7 @@ func planCap(v replay.View, values replay.Values) replay.Plan {
 	only := selector{class: rollout.ToolClass(values["class"])}
 	return replay.Plan{Edits: rewriteResults(v, false, func(r result, text string) (rewrite, bool) {
 		room := 0
-		if r.call >= 0 && v.Session.Calls[r.call].Truncated != rollout.NotTruncated {
+		if r.call >= 0 && v.Session.Calls[r.call].Truncated != rollout.NotTruncated || alreadyCut.MatchString(text) {
 			room = markerRoom
 		}
 		if !only.takes(v.Session, r) || len(text) <= limit+room || utf8.RuneCountInString(text) <= limit+room {

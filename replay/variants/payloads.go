@@ -66,12 +66,16 @@ func group(s *rollout.Session, spans []int, part map[int]int, shown map[int]bool
 	return out
 }
 
+// worthwhile is how many tokens a stub must save in a request: below that no policy
+// would break the cached prefix, and what the agent cleared itself stays its stub.
+const worthwhile = 20
+
 // stubber replaces observations that were sent before by a stub, late.
 type stubber struct {
 	v     replay.View
 	stub  string
 	why   string
-	saves map[int]int64 // by span: raw tokens that stubbing it saves; not positive: it stays
+	saves map[int]int64 // by span: raw tokens that stubbing it saves; 0: it stays
 	done  map[int]bool  // by span
 	edits []replay.Edit
 }
@@ -85,7 +89,7 @@ func newStubber(v replay.View, stub, why string) *stubber {
 func (b *stubber) saving(o observation) int64 {
 	sum := int64(0)
 	for i, span := range o.spans {
-		sum += max(b.spanSaving(span, i == 0), 0)
+		sum += b.spanSaving(span, i == 0)
 	}
 	return sum
 }
@@ -98,7 +102,7 @@ func (b *stubber) spanSaving(span int, first bool) int64 {
 	if first && !b.v.Opaque(span) {
 		n -= b.v.Count(b.v.Sizes.Encoding, b.stub)
 	}
-	if first && b.v.Opaque(span) && b.v.Kind(span) != rollout.Image {
+	if n < worthwhile || first && b.v.Opaque(span) && b.v.Kind(span) != rollout.Image {
 		n = 0
 	}
 	b.saves[span] = n
@@ -108,7 +112,7 @@ func (b *stubber) spanSaving(span int, first bool) int64 {
 // replace puts the stub in place of an observation from a request on.
 func (b *stubber) replace(o observation, from int) {
 	for i, span := range o.spans {
-		if b.done[span] || b.spanSaving(span, i == 0) <= 0 {
+		if b.done[span] || b.spanSaving(span, i == 0) == 0 {
 			continue
 		}
 		b.done[span] = true

@@ -118,7 +118,7 @@ func parseValues(v replay.Variant, settings string, given bool) (replay.Values, 
 		key, value, ok := strings.Cut(part, "=")
 		key = strings.TrimSpace(key)
 		if !ok {
-			return nil, fmt.Errorf("variant %s: %q is no setting; write option=value", v.Name, strings.TrimSpace(part))
+			return nil, fmt.Errorf("variant %s: %q is no setting; write option=value, with quotes around a value that holds , or +", v.Name, strings.TrimSpace(part))
 		}
 		if _, twice := values[key]; twice {
 			return nil, fmt.Errorf("variant %s: option %s is given twice", v.Name, key)
