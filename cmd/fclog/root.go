@@ -32,7 +32,8 @@ saving is. It works offline and never changes a log.`,
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "also list every skipped file and what is behind an error")
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%w", err) })
-	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a))
+	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
+		replayCommand(a))
 	root.InitDefaultCompletionCmd()
 	return root
 }

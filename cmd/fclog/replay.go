@@ -1,0 +1,372 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/pricing"
+	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/internal/tokens"
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/replay/compare"
+	"github.com/fclog/fclog/replay/detour"
+	"github.com/fclog/fclog/replay/variants"
+	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/measure"
+)
+
+// usualVariants are what is replayed where nothing is asked for: all that need no
+// setting and would save something.
+const usualVariants = "compress no-line-numbers inline-batching batch-reads dedup-reads cap mask clear-tool-results tail-reminders drop-unused-tools"
+
+type replayFlags struct {
+	selectionFlags
+	outputFlags
+	variants  []string
+	own       []string
+	prices    []string
+	demo      bool
+	compact   bool
+	details   bool
+	diff      bool
+	lines     int
+	top       int
+	emit      string
+	rates     string
+	calibrate bool
+}
+
+func replayCommand(a *app) *cobra.Command {
+	f := &replayFlags{}
+	cmd := &cobra.Command{
+		Use:   "replay [PATH…] --variant NAME[:OPTION=VALUE,…][+NAME…] …",
+		Short: "What sessions would have cost under another policy, and what could eat the saving",
+		Long: `replay works out what recorded sessions would have cost under changed policies,
+variants side by side: tokens and USD with the prompt cache modelled, at the
+recorded path. What it cannot know it says apart: how many requests the model
+might add to get back what was cut (detours), how many the saving can bear
+(break-even), and how many paired trials a live A/B needs.
+
+A variant is a name from 'fclog variants', with options behind a colon; + joins
+several, applied in order. Without --variant it replays the usual ones.
+
+PATH is as for 'fclog audit'.`,
+		Example: `  fclog replay session.jsonl
+  fclog replay session.jsonl --variant compress --variant no-line-numbers
+  fclog replay ~/.codex/sessions --since 7d --variant mask:keep=5,batch=10
+  fclog replay session.jsonl --variant cap:max=10000+dedup-reads --diff
+  fclog replay session.jsonl --variants own.yaml --emit texts
+  fclog replay dataset --calibrate -o rates.json
+  fclog replay session.jsonl --rates rates.json --format json -o replay.json`,
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.replay(cmd, f, paths) },
+	}
+	f.selectionFlags.add(cmd)
+	f.outputFlags.add(cmd, "term", "md", "json")
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&f.variants, "variant", "V", nil, "`VARIANT` to replay, such as mask:keep=5 or compress+dedup-reads; may be repeated")
+	flags.StringArrayVar(&f.own, "variants", nil, "YAML `FILE` of own variants; all of them are replayed where --variant names none")
+	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
+	flags.BoolVar(&f.demo, "demo", false, "replay the bundled session")
+	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
+	flags.BoolVar(&f.details, "details", false, "list more of the largest contributions of each variant")
+	flags.IntVar(&f.top, "top", report.DefaultTop, "contributions `N` that --details lists, and texts that --diff shows")
+	flags.BoolVar(&f.diff, "diff", false, "show the largest edited texts before and after")
+	flags.IntVar(&f.lines, "lines", 40, "lines `N` of each text that --diff shows")
+	flags.StringVar(&f.emit, "emit", "", "write what the model would have seen of every edited text into `FOLDER`, which must be new or empty")
+	flags.StringVar(&f.rates, "rates", "", "`FILE` of base rates of detours that --calibrate wrote")
+	flags.BoolVar(&f.calibrate, "calibrate", false, "fit base rates of detours on the sessions and say how well they predict; -o FILE keeps them")
+	complete(cmd, "variant", variantNames())
+	return cmd
+}
+
+func variantNames() []string {
+	var names []string
+	for _, v := range variants.All() {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+func (f *replayFlags) check(cmd *cobra.Command, paths []string) error {
+	switch {
+	case f.demo && len(paths) > 0:
+		return usage(cmd, "--demo replays the bundled session and takes no PATH")
+	case f.top < 1:
+		return usage(cmd, "--top %d must be 1 or more", f.top)
+	case f.lines < 1:
+		return usage(cmd, "--lines %d must be 1 or more", f.lines)
+	case f.compact && f.format != "json":
+		return usage(cmd, "--compact goes with --format json")
+	case f.diff && f.format == "json":
+		return usage(cmd, "--diff goes with --format term or md; --emit FOLDER writes the whole texts")
+	case f.calibrate && (len(f.variants) > 0 || len(f.own) > 0 || f.rates != "" || f.diff || f.emit != ""):
+		return usage(cmd, "--calibrate fits base rates and replays nothing: leave out --variant, --variants, --rates, --diff and --emit")
+	}
+	return f.outputFlags.check(cmd)
+}
+
+func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
+	if err := f.check(cmd, paths); err != nil {
+		return err
+	}
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return err
+	}
+	uses, err := a.uses(cmd, f)
+	if err != nil {
+		return err
+	}
+	if err := checkEmit(f.emit); err != nil {
+		return err
+	}
+	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices}
+	recs, err := a.recorded(cmd.Context(), r)
+	if err != nil {
+		return err
+	}
+	if f.calibrate {
+		return a.calibrate(f, recs)
+	}
+	return a.replayAll(cmd.Context(), f, recs, uses)
+}
+
+// uses are the variants asked for: by name, else the own ones, else the usual ones.
+func (a *app) uses(cmd *cobra.Command, f *replayFlags) ([]replay.Use, error) {
+	var own []variants.Own
+	for _, file := range f.own {
+		list, err := variants.Load(file)
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, list...)
+	}
+	specs := f.variants
+	switch {
+	case f.calibrate:
+		return nil, nil
+	case len(specs) == 0 && len(own) > 0:
+		for _, o := range own {
+			specs = append(specs, o.Name)
+		}
+	case len(specs) == 0:
+		specs = strings.Fields(usualVariants)
+		a.warn("replaying the usual variants; --variant names others, 'fclog variants' lists them")
+	}
+	var uses []replay.Use
+	seen := map[string]bool{}
+	for _, spec := range specs {
+		use, err := variants.ParseWith(own, spec)
+		if err != nil {
+			return nil, usage(cmd, "--variant: %w", err)
+		}
+		if seen[use.Name] {
+			return nil, usage(cmd, "--variant %s is given twice", use.Name)
+		}
+		seen[use.Name] = true
+		uses = append(uses, use)
+	}
+	return uses, nil
+}
+
+// recorded reads what a request names and measures it; when it returns, nothing
+// temporary is left.
+func (a *app) recorded(ctx context.Context, r request) ([]replay.Recording, error) {
+	var recs []replay.Recording
+	err := a.withDB(ctx, r, func(s *source, db *analyze.DB) error {
+		a.warnSkipped(s)
+		sessions, err := db.Recordings(ctx)
+		if err != nil {
+			return err
+		}
+		if len(sessions) == 0 {
+			return fmt.Errorf("%w: no session matches the selection", errNothing)
+		}
+		for _, session := range sessions {
+			session.File = s.name(session.File)
+		}
+		recs = measured(sessions)
+		return nil
+	})
+	return recs, err
+}
+
+// measured sizes sessions, a few at a time.
+func measured(sessions []*rollout.Session) []replay.Recording {
+	recs := make([]replay.Recording, len(sessions))
+	counter := tokens.New()
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	for i, s := range sessions {
+		free <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-free }()
+			recs[i] = replay.Recording{Session: s, Sizes: measure.Measure(s, counter)}
+		})
+	}
+	wg.Wait()
+	return recs
+}
+
+func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recording, uses []replay.Use) error {
+	engine, err := a.engine(f.prices)
+	if err != nil {
+		return err
+	}
+	rates, err := f.baseRates(recs)
+	if err != nil {
+		return err
+	}
+	estimator := detour.NewEstimator(recs, rates)
+	result, err := engine.Run(recs, uses, replay.RunOptions{
+		Detours: func(_ []replay.Recording, plans []replay.Plan) *replay.Detours { return estimator.Estimate(plans) },
+		Trials:  compare.TrialsNeeded,
+	})
+	if err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	shown := shownReplay(result, recs, uses)
+	if f.diff || f.emit != "" {
+		for i, use := range uses {
+			shown.Variants[i].Changes = changes(engine, recs, use)
+		}
+	}
+	if f.emit != "" {
+		if err := emit(f.emit, shown); err != nil {
+			return fmt.Errorf("writing to %s: %w", f.emit, err)
+		}
+	}
+	return a.writeReplay(f, shown)
+}
+
+// engine prices plans by the price book and the shipped cache model.
+func (a *app) engine(prices []string) (*replay.Engine, error) {
+	book, err := a.priceBook(prices)
+	if err != nil {
+		return nil, err
+	}
+	cache, err := replay.DefaultCache()
+	if err != nil {
+		return nil, err
+	}
+	return &replay.Engine{Count: tokens.New().Count, Price: ratesOf(book), Cache: cache}, nil
+}
+
+// ratesOf hands the price book to the engine, which knows no price files.
+func ratesOf(book *pricing.Book) func(provider, model string) (replay.Rates, bool) {
+	return func(provider, model string) (replay.Rates, bool) {
+		p, ok := book.Lookup(provider, model)
+		if !ok {
+			return replay.Rates{}, false
+		}
+		rates := flatRates(p.Rates)
+		if p.LongContext != nil {
+			long := flatRates(p.LongContext.Rates)
+			rates.LongAbove, rates.Long = &p.LongContext.AboveInputTokens, &long
+		}
+		return rates, true
+	}
+}
+
+func flatRates(r pricing.Rates) replay.Rates {
+	r = r.Effective()
+	return replay.Rates{Input: *r.Input, CacheRead: *r.CacheRead, CacheWrite5m: *r.CacheWrite5m, CacheWrite1h: *r.CacheWrite1h, Output: *r.Output}
+}
+
+// baseRates are those of the file named, else of the sessions themselves, which
+// fall back to the orientation figures.
+func (f *replayFlags) baseRates(recs []replay.Recording) (detour.Rates, error) {
+	if f.rates != "" {
+		return detour.Load(f.rates)
+	}
+	return detour.FromLogs(recs), nil
+}
+
+// shownReplay adds to a result what lives outside of the engine.
+func shownReplay(result *replay.Report, recs []replay.Recording, uses []replay.Use) *report.Replay {
+	out := &report.Replay{Report: result}
+	source := commonSource(recs)
+	for i, use := range uses {
+		e := result.Variants[i]
+		v := report.ReplayVariant{Title: titleOf(use)}
+		if e.TrialsNeeded != nil {
+			v.Need = compare.NeedOf(*e.StaticSavingShare, recs)
+		}
+		if line, ok := compare.LineFor(source, use.Name, v.Need); ok && e.Unsupported == nil {
+			v.Line = &line
+		}
+		out.Variants = append(out.Variants, v)
+	}
+	return out
+}
+
+func titleOf(use replay.Use) string {
+	var titles []string
+	for _, step := range use.Steps {
+		titles = append(titles, cmp.Or(step.Variant.Title, step.Variant.Name))
+	}
+	return strings.Join(titles, ", then ")
+}
+
+// commonSource is the log format of all recordings; "" they differ.
+func commonSource(recs []replay.Recording) string {
+	source := recs[0].Session.Source
+	for _, rec := range recs {
+		if rec.Session.Source != source {
+			return ""
+		}
+	}
+	return source
+}
+
+func (a *app) writeReplay(f *replayFlags, shown *report.Replay) error {
+	o := report.ReplayOptions{
+		Options: report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top},
+		Details: f.details, Diff: f.diff, Lines: f.lines,
+	}
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return report.ReplayJSON(w, shown, !f.compact)
+		case "md":
+			return report.ReplayMarkdown(w, shown, o)
+		}
+		return report.ReplayTerminal(w, shown, o)
+	})
+}
+
+// calibrate fits base rates. With -o the rates go to the file, and what they are
+// worth to the standard output.
+func (a *app) calibrate(f *replayFlags, recs []replay.Recording) error {
+	rates := detour.Calibrate(recs)
+	if f.file != "" && f.file != "-" {
+		if err := a.write(f.outputFlags, rates.Write); err != nil {
+			return err
+		}
+		f.file = ""
+		if f.format == "json" {
+			return nil
+		}
+	}
+	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top}
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return rates.Write(w)
+		case "md":
+			return report.RatesMarkdown(w, rates, o)
+		}
+		return report.RatesTerminal(w, rates, o)
+	})
+}

@@ -1,0 +1,85 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/replay/detour"
+)
+
+func expm1(v float64) float64 { return math.Expm1(v) }
+
+// RatesTerminal writes base rates of detours and how well they predict.
+func RatesTerminal(w io.Writer, r detour.Rates, o Options) error {
+	o.Width = min(max(o.Width, minWidth), maxWidth)
+	t := terminal{width: o.Width, theme: term.NewTheme(o.Color)}
+	if err := t.document(ratesDocument(r)); err != nil {
+		return fmt.Errorf("laying out the report: %w", err)
+	}
+	return t.flush(w, o)
+}
+
+// RatesMarkdown is RatesTerminal as Markdown.
+func RatesMarkdown(w io.Writer, r detour.Rates, _ Options) error {
+	_, err := io.WriteString(w, markdownDocument(ratesDocument(r)))
+	return err
+}
+
+func ratesDocument(r detour.Rates) document {
+	d := document{title: "fclog replay --calibrate", subtitle: []text{{s: term.Count(r.Sessions, "session", "sessions")}}}
+	d.sections = append(d.sections, section{
+		title: "How often agents went back to what was cut",
+		prose: []string{"A recovery is another look at the same output within three requests. **Null** is how often the same pattern follows outputs of the same kind and size that were whole; only the difference, **net**, is a detour. The interval bounds 95 %."},
+		table: ratesTable(r),
+	}, calibrationSection(r.Calibration))
+	return d
+}
+
+func ratesTable(r detour.Rates) *table {
+	t := &table{columns: []column{
+		{title: "agent", flex: true, min: 5}, {title: "kind"}, {title: "size", optional: 3}, {title: "marker", optional: 2}, {title: "cases", number: true}, {title: "recovered", number: true},
+		{title: "rate", number: true}, {title: "null", number: true}, {title: "net", number: true}, {title: "interval of net", number: true, optional: 1},
+	}}
+	for i, s := range append([]detour.Stratum{r.Overall}, r.Strata...) {
+		agent := logged(s.Agent)
+		if s.Agent == "" {
+			agent = plain("all")
+		}
+		t.rows = append(t.rows, row{faint: i > 0 && s.Cases < 5, cells: []cell{
+			agent, plain(orAll(string(s.Kind))), plain(orAll(s.Band)), plain(orAll(string(s.Marker))), number(s.Cases), number(s.Recoveries),
+			share(&s.Rate), share(&s.NullRate), share(&s.Net), plain(term.Percent(s.NetLow) + " to " + term.Percent(s.NetHigh)),
+		}})
+	}
+	return t
+}
+
+func orAll(s string) string {
+	if s == "" {
+		return "all"
+	}
+	return term.Safe(s)
+}
+
+func calibrationSection(c *detour.Calibration) section {
+	s := section{title: "How well they predict"}
+	if c == nil {
+		s.prose = []string{"Not checked: that takes truncated outputs in two sessions that do not belong together."}
+		return s
+	}
+	words := "The strata tell nothing that the overall rate does not."
+	if c.Better {
+		words = "The strata predict better than the overall rate."
+	}
+	s.prose = []string{fmt.Sprintf("Each of %s predicted from the other sessions, in %s. %s",
+		term.Count(c.Cases, "truncated output", "truncated outputs"), term.Count(c.Folds, "fold", "folds"), words)}
+	s.table = &table{
+		columns: []column{{title: ""}, {title: "calibration error", number: true}, {title: "Brier score", number: true}},
+		rows: []row{
+			{cells: []cell{plain("these rates"), plain(fmt.Sprintf("%.3f", c.ECE)), plain(fmt.Sprintf("%.3f", c.Brier))}},
+			{cells: []cell{plain("overall rate for every case"), plain(fmt.Sprintf("%.3f", c.OverallECE)), plain(fmt.Sprintf("%.3f", c.OverallBrier))}},
+		},
+	}
+	return s
+}

@@ -1,0 +1,484 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/replay/compare"
+)
+
+// Replay is what a replay found out and what belongs beside it.
+type Replay struct {
+	Report   *replay.Report
+	Variants []ReplayVariant // parallel to Report.Variants
+}
+
+// ReplayVariant is what the engine does not know of a variant.
+type ReplayVariant struct {
+	Title   string        // what it changes, in fclog's or its author's words
+	Need    *compare.Need // what a live A/B takes; nil unknown
+	Line    *compare.Line // the command that runs it; nil: the agent has none
+	Changes []TextChange  // largest first; empty unless asked for
+}
+
+// TextChange is one text before and after.
+type TextChange struct {
+	SessionID string
+	Item      int // -1 added text
+	Span      int
+	Chain     int
+	From      int // first request with the new text
+	Last      int
+	CallID    string
+	Tool      string
+	What      string // path, command or arguments of the call
+	Why       string
+	Lossy     bool
+	Dropped   bool // nothing is sent instead
+	Added     bool // there was nothing before
+	Before    string
+	After     string
+}
+
+// ReplayOptions say how a replay is laid out.
+type ReplayOptions struct {
+	Options
+	Details bool // Top contributions of each variant instead of a few
+	Diff    bool // the Top largest changes of text
+	Lines   int  // of each of them
+}
+
+// fewContributions is how many contributions are listed without ReplayOptions.Details.
+const fewContributions = 3
+
+// wideReplay is where a table of variants has room for all its columns.
+const wideReplay = 140
+
+// variantJSON is an estimate with what belongs beside it.
+type variantJSON struct {
+	replay.Estimate
+	Trials *compare.Need `json:"trials"`     // how trials_needed came about
+	Line   *compare.Line `json:"ab_command"` // null: the agent has none
+}
+
+// ReplayJSON writes a replay with its stable keys, on one line or indented.
+func ReplayJSON(w io.Writer, r *Replay, indent bool) error {
+	out := struct {
+		SchemaVersion int                 `json:"schema_version"`
+		Sessions      []replay.SessionRef `json:"sessions"`
+		Baseline      replay.Totals       `json:"baseline"`
+		Variants      []variantJSON       `json:"variants"`
+		CacheModel    replay.CacheError   `json:"cache_model"`
+		Warnings      []string            `json:"warnings"`
+	}{r.Report.SchemaVersion, r.Report.Sessions, r.Report.Baseline, []variantJSON{}, r.Report.CacheModel, r.Report.Warnings}
+	for i, e := range r.Report.Variants {
+		out.Variants = append(out.Variants, variantJSON{e, r.Variants[i].Need, r.Variants[i].Line})
+	}
+	return WriteJSON(w, out, indent)
+}
+
+// ReplayTerminal writes a replay for a terminal of Options.Width columns.
+func ReplayTerminal(w io.Writer, r *Replay, o ReplayOptions) error {
+	o.Width = min(max(o.Width, minWidth), maxWidth)
+	t := terminal{width: o.Width, theme: term.NewTheme(o.Color)}
+	if err := t.document(replayDocument(r, o, o.Width >= wideReplay)); err != nil {
+		return fmt.Errorf("laying out the report: %w", err)
+	}
+	if o.Diff {
+		t.changes(r, o)
+	}
+	return t.flush(w, o.Options)
+}
+
+// flush writes what was laid out.
+func (t *terminal) flush(w io.Writer, o Options) error {
+	out := t.out.String()
+	if !o.UTF8 {
+		out = term.ASCII(out)
+	}
+	_, err := io.WriteString(w, out)
+	return err
+}
+
+// ReplayMarkdown writes a replay as plain Markdown with GitHub tables.
+func ReplayMarkdown(w io.Writer, r *Replay, o ReplayOptions) error {
+	out := markdownDocument(replayDocument(r, o, true))
+	if o.Diff {
+		out += markdownChanges(r, o)
+	}
+	_, err := io.WriteString(w, out)
+	return err
+}
+
+func replayDocument(r *Replay, o ReplayOptions, wide bool) document {
+	d := document{title: "fclog replay", subtitle: replaySubtitle(r.Report)}
+	if len(r.Report.Sessions) == 1 {
+		d.file = fromLog(r.Report.Sessions[0].File)
+	}
+	d.sections = append(d.sections, replayHead(r), replayTable(r, wide))
+	for i := range r.Report.Variants {
+		if s := replaySection(r, i, o); s != nil {
+			d.sections = append(d.sections, *s)
+		}
+	}
+	d.sections = append(d.sections, cacheSection(r.Report.CacheModel))
+	if s := warningSection(r.Report.Warnings); s != nil {
+		d.sections = append(d.sections, *s)
+	}
+	return d
+}
+
+func replaySubtitle(r *replay.Report) []text {
+	var agents []string
+	for _, s := range r.Sessions {
+		agents = addNew(agents, s.Source)
+	}
+	return []text{fromLog(someOf(agents, "agents"))}
+}
+
+// replayHead is the baseline: what was recorded.
+func replayHead(r *Replay) section {
+	b := r.Report.Baseline
+	parts := []string{fmt.Sprintf("Recorded: **%s**, %s", term.Count(int64(len(r.Report.Sessions)), "session", "sessions"), term.Count(b.Requests, "request", "requests"))}
+	if b.InputTokens == nil {
+		parts = append(parts, fmt.Sprintf("no usage; %s tokens counted", term.Short(b.CountedTokens)))
+		return section{prose: []string{strings.Join(parts, ", ") + "."}}
+	}
+	input := fmt.Sprintf("**%s input tokens**", term.Short(*b.InputTokens))
+	if read := ratio(b.CacheReadTokens, b.InputTokens); read != nil {
+		input += fmt.Sprintf(" (%s from the cache)", term.Percent(*read))
+	}
+	parts = append(parts, input, fmt.Sprintf("%s output tokens", term.Opt(b.OutputTokens, term.Short)))
+	switch {
+	case b.CostUSD == nil:
+		parts = append(parts, "cost unknown")
+	case b.CostPartial:
+		parts = append(parts, fmt.Sprintf("**%s** for the requests with a known price", term.USD(*b.CostUSD)))
+	default:
+		parts = append(parts, fmt.Sprintf("**%s**", term.USD(*b.CostUSD)))
+	}
+	return section{prose: []string{strings.Join(parts, ", ") + "."}}
+}
+
+// staticOnly must stand beside every static figure.
+const staticOnly = "**Saved** is the static part: what the recorded requests would have cost less had the model behaved exactly as recorded. It is not the expected result of an A/B, which also moves the number of requests."
+
+// replayTable sets the variants side by side. Where it is narrow, what has no column
+// stands below its row.
+func replayTable(r *Replay, wide bool) section {
+	t := &table{columns: []column{
+		{title: "variant", flex: true, min: 12}, {title: "saved", number: true}, {title: "share", number: true}, {title: "USD saved", number: true},
+		{title: "removed", number: true},
+	}}
+	if wide {
+		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even tok / USD", number: true}, column{title: "pairs", number: true})
+	}
+	t.columns = append(t.columns, column{title: "verdict"})
+	for i, e := range r.Report.Variants {
+		row := replayRow(e, r.Variants[i], wide)
+		if len(row.notes) > 0 {
+			t.noteHead = "remark"
+		}
+		t.rows = append(t.rows, row)
+	}
+	return section{title: "Variants", prose: []string{staticOnly}, table: t, after: []string{legend(r)}}
+}
+
+// legend explains the words of the table that need it.
+func legend(r *Replay) string {
+	s := "**Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens and in USD."
+	for _, v := range r.Variants {
+		if v.Need != nil {
+			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s.", v.Need.Unit, v.Need.Basis)
+		}
+	}
+	return s
+}
+
+func replayRow(e replay.Estimate, v ReplayVariant, wide bool) row {
+	cells := []cell{
+		logged(e.Variant), plain(tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh)), share(e.StaticSavingShare),
+		plain(usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)), plain(removedOf(e)),
+	}
+	if wide {
+		cells = append(cells, plain(detoursOf(e)), plain(breakEvenOf(e)), plain(term.Opt(e.TrialsNeeded, term.Exact)))
+	}
+	return row{cells: append(cells, plain(verdictOf(e))), notes: replayNotes(e, v, wide)}
+}
+
+// replayNotes say what no column does.
+func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
+	switch {
+	case e.Unsupported != nil:
+		return []string{*e.Unsupported}
+	case idle(e):
+		return []string{"nothing to change here"}
+	}
+	var notes []string
+	if e.StaticSavingTokens == nil {
+		notes = append(notes, fmt.Sprintf("no usage in the log; %s counted tokens saved", term.Short(e.SavedCountedTokens)))
+	}
+	if e.AddedRequests > 0 {
+		notes = append(notes, term.Count(e.AddedRequests, "request", "requests")+" added")
+	}
+	if wide {
+		return notes
+	}
+	side := []string{"detours " + detoursOf(e)}
+	if b := breakEvenOf(e); b != unknownPair {
+		side = append(side, "break-even "+b)
+	}
+	if e.TrialsNeeded != nil {
+		side = append(side, term.Exact(*e.TrialsNeeded)+" pairs")
+	}
+	return append(notes, strings.Join(side, " · "))
+}
+
+// idle says that a variant found nothing to do.
+func idle(e replay.Estimate) bool {
+	return e.EditedItems == 0 && e.RemovedRequestsHigh == 0 && e.AddedRequests == 0 && e.SavedCountedTokens == 0 &&
+		(e.StaticSavingUSD == nil || *e.StaticSavingUSD == 0)
+}
+
+func verdictOf(e replay.Estimate) string {
+	switch {
+	case e.Unsupported != nil:
+		return "unsupported"
+	case e.Verdict == "" || idle(e):
+		return term.Unknown
+	}
+	return e.Verdict
+}
+
+func tokenRange(low, high *int64) string {
+	a := term.Opt(low, term.Short)
+	if high == nil || low == nil || term.Short(*high) == a {
+		return a
+	}
+	return a + " to " + term.Short(*high)
+}
+
+func usdRange(low, high *float64) string {
+	a := term.Opt(low, dearer)
+	if high == nil || low == nil || dearer(*high) == a {
+		return a
+	}
+	return a + " to " + dearer(*high)
+}
+
+// dearer says in words what a negative saving is.
+func dearer(v float64) string {
+	if v < 0 {
+		return term.USD(-v) + " dearer"
+	}
+	return term.USD(v)
+}
+
+func removedOf(e replay.Estimate) string {
+	if e.Unsupported != nil {
+		return term.Unknown
+	}
+	return requestRange(e.RemovedRequestsLow, e.RemovedRequestsHigh)
+}
+
+func detoursOf(e replay.Estimate) string {
+	switch d := e.Detours; {
+	case d != nil:
+		return fmt.Sprintf("%s (%s–%s)", few(d.Expected), few(d.Low), few(d.High))
+	case e.Unsupported != nil:
+		return term.Unknown
+	}
+	return "none" // nothing was cut that the model could miss
+}
+
+const unknownPair = term.Unknown + " / " + term.Unknown
+
+func breakEvenOf(e replay.Estimate) string {
+	return term.Opt(e.BreakEvenRequestsTokens, few) + " / " + term.Opt(e.BreakEvenRequestsUSD, few)
+}
+
+// few is a number of requests that need not be whole.
+func few(v float64) string {
+	switch {
+	case v > 0 && v < 0.05:
+		return "<0.1"
+	case v < 100:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", v), ".0")
+	}
+	return term.Short(int64(v))
+}
+
+// plainVariant is what a user may have called a variant that can stand in a heading.
+var plainVariant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+-]{0,70}$`)
+
+// replaySection is one variant by itself; nil where there is nothing to say.
+func replaySection(r *Replay, i int, o ReplayOptions) *section {
+	e, v := r.Report.Variants[i], r.Variants[i]
+	if e.Unsupported != nil || idle(e) && len(e.Warnings) == 0 {
+		return nil
+	}
+	s := &section{title: e.Variant}
+	if !plainVariant.MatchString(e.Variant) {
+		s.title = fmt.Sprintf("Variant %d", i+1)
+		s.lines = append(s.lines, fromLog(e.Variant))
+	}
+	if v.Title != "" {
+		s.lines = append(s.lines, fromLog(v.Title))
+	}
+	s.lines = append(s.lines, effect(e)...)
+	s.lines = append(s.lines, evidence(e)...)
+	s.lines = append(s.lines, liveTest(v)...)
+	for _, w := range e.Warnings {
+		s.lines = append(s.lines, text{s: w, log: true, before: "! "})
+	}
+	s.table = contributions(e, len(r.Report.Sessions) > 1, o)
+	return s
+}
+
+// effect is what the variant does to these sessions, as sentences.
+func effect(e replay.Estimate) []text {
+	var parts []string
+	if e.EditedItems > 0 {
+		parts = append(parts, term.Count(e.EditedItems, "item", "items")+" edited")
+	}
+	if e.RemovedRequestsHigh > 0 {
+		parts = append(parts, requestRange(e.RemovedRequestsLow, e.RemovedRequestsHigh)+" requests removed")
+	}
+	if e.AddedRequests > 0 {
+		parts = append(parts, term.Count(e.AddedRequests, "request", "requests")+" added")
+	}
+	if n := e.StaticSavingOutputTokens; n != nil && *n != 0 {
+		parts = append(parts, term.Short(*n)+" output tokens saved")
+	}
+	if n := e.CacheReadLost; n != nil && *n > 0 {
+		parts = append(parts, term.Short(*n)+" tokens no longer read from the cache, because text that had been sent changes")
+	}
+	basis := "Basis: " + e.Basis
+	if low, high := e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh; low != nil && high != nil && *low != *high {
+		basis += fmt.Sprintf("; with that factor at the quartiles of its spread the saving is %s to %s tokens", term.Short(*low), term.Short(*high))
+	}
+	var out []text
+	if len(parts) > 0 {
+		out = append(out, text{s: strings.Join(parts, "; ") + "."})
+	}
+	return append(out, fromLog(basis+"."))
+}
+
+// evidence is what the estimate of detours rests on.
+func evidence(e replay.Estimate) []text {
+	d := e.Detours
+	if d == nil {
+		return nil
+	}
+	v := d.Evidence
+	s := fmt.Sprintf("Detours: %s requests expected (%s to %s) from %s. Of what was cut, %s turned up later in the model's words and stood nowhere else",
+		few(d.Expected), few(d.Low), few(d.High), term.Count(v.Edits, "lossy edit", "lossy edits"), term.Exact(v.LaterUsed))
+	if v.NullRate != nil && v.NullBasis != "" {
+		s += fmt.Sprintf(" (%s by chance, against %s)", term.Percent(*v.NullRate), v.NullBasis)
+	}
+	if v.BaseRate != nil {
+		s += fmt.Sprintf(". Base rate %s net of its null, from %s of %s that were gone back to: %s",
+			term.Percent(*v.BaseRate), term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"), v.Source)
+	}
+	return []text{fromLog(s + ".")}
+}
+
+// liveTest is what it takes to see the saving, and the command that runs it.
+func liveTest(v ReplayVariant) []text {
+	var out []text
+	if n := v.Need; n != nil {
+		out = append(out, text{s: fmt.Sprintf("A live A/B needs %s %s to show a change of %+.1f %%: the log ratio of two runs has a standard deviation of %.3f by %s.",
+			term.Exact(n.Pairs), n.Unit, 100*expm1(n.Change), n.SD, n.Basis)})
+	}
+	if v.Line != nil {
+		line := v.Line.Command
+		if len(v.Line.Notes) > 0 {
+			line += "  (" + strings.Join(v.Line.Notes, "; ") + ")"
+		}
+		out = append(out, text{s: line, log: true, before: "$ "})
+	}
+	return out
+}
+
+// contributions lists what saves most; nil where nothing does.
+func contributions(e replay.Estimate, sessions bool, o ReplayOptions) *table {
+	if len(e.Top) == 0 {
+		return nil
+	}
+	t := &table{columns: []column{{title: "what", flex: true, min: 18}, {title: "tool", flex: true, min: 4, optional: 2}}}
+	if sessions {
+		t.columns = append(t.columns, column{title: "session", flex: true, min: 8, optional: 3})
+	}
+	t.columns = append(t.columns, column{title: "why", optional: 1}, column{title: "before", number: true}, column{title: "after", number: true},
+		column{title: "requests", number: true}, column{title: "saved", number: true})
+	limit := fewContributions
+	if o.Details {
+		limit = o.top()
+	}
+	for _, c := range e.Top[:min(limit, len(e.Top))] {
+		what := logged(arguments(c.What))
+		if c.What == "" {
+			what = plain("–")
+		}
+		cells := []cell{what, logged(c.Tool)}
+		if sessions {
+			cells = append(cells, logged(c.SessionID))
+		}
+		t.rows = append(t.rows, row{cells: append(cells, logged(words(c.Why)), number(c.Before), number(c.After), number(c.Requests), number(int64(c.SavedTokens)))})
+	}
+	if left := e.EditedItems + e.RemovedRequestsHigh - int64(len(t.rows)); left > 0 {
+		t.more = more(int(left), "contribution", "contributions")
+	}
+	return t
+}
+
+// cacheSection says how far the cache model is off on what was recorded.
+func cacheSection(c replay.CacheError) section {
+	s := section{title: "How good the cache model is"}
+	if c.Requests == 0 || c.MedianTokens == nil || c.WithinPercent == nil {
+		s.prose = []string{"No request here has cache figures: USD are those of a session without a prompt cache."}
+		return s
+	}
+	p := fmt.Sprintf("On the %s with cache figures the predicted cache read is off by %s tokens in the median, and within 2 %% of the input for %s of them.",
+		term.Count(c.Requests, "recorded request", "recorded requests"), term.Short(int64(*c.MedianTokens)), term.Percent(*c.WithinPercent))
+	if c.Residual != nil {
+		p += fmt.Sprintf(" What it does not explain, %s tokens in sum, is carried into every variant unchanged.", term.Short(*c.Residual))
+	}
+	s.prose = []string{p}
+	for _, f := range c.Families {
+		line := fmt.Sprintf("%s: entries live %s, at least %s tokens, blocks of %s", f.Name, lifetime(f.LifetimeS), term.Exact(f.Minimum), term.Exact(f.Block))
+		if f.LongS > 0 {
+			line += fmt.Sprintf("; %s where the session writes such", lifetime(f.LongS))
+		}
+		if f.Fitted > 0 {
+			line += fmt.Sprintf("; fitted on %s of other sessions", term.Count(f.Fitted, "request", "requests"))
+		}
+		s.lines = append(s.lines, fromLog(line+"."))
+	}
+	return s
+}
+
+func lifetime(seconds int64) string {
+	switch {
+	case seconds%3600 == 0:
+		return term.Count(seconds/3600, "hour", "hours")
+	case seconds%60 == 0:
+		return term.Count(seconds/60, "minute", "minutes")
+	}
+	return term.Count(seconds, "second", "seconds")
+}
+
+func warningSection(warnings []string) *section {
+	if len(warnings) == 0 {
+		return nil
+	}
+	s := &section{title: "Mind this"}
+	for _, w := range warnings {
+		s.lines = append(s.lines, text{s: w, log: true, before: "! "})
+	}
+	return s
+}
