@@ -239,7 +239,7 @@ func (f *facts) checkTotals(ownStart int) *rollout.Problem {
 	}
 	return &rollout.Problem{
 		File: f.path, Kind: "totals-disagree", Count: 1,
-		Detail: fmt.Sprintf("the requests add up to %d input and %d output tokens, the log's own running total ends at %d and %d (it restarted %d times); the requests are used",
+		Detail: fmt.Sprintf("the requests add up to %d input and %d output tokens, the log's own running total ends at %d and %d (restarts of it: %d); the requests are used",
 			sum.Input.V, sum.Output.V, input, output, restarts),
 	}
 }
