@@ -47,7 +47,11 @@ func (p *inlinePlan) notifications(remove bool) {
 			free++
 		}
 	}
-	p.plan.Warnings = append(p.plan.Warnings, fmt.Sprintf("%s: %d free, %d bought, %d redundant.", times(len(notices), "notification", "notifications"), free, bought, redundant))
+	said := fmt.Sprintf("%s: %d free, %d bought, %d redundant.", times(len(notices), "notification", "notifications"), free, bought, redundant)
+	if redundant > 0 && !remove {
+		said += " push=remove takes redundant ones out."
+	}
+	p.plan.Warnings = append(p.plan.Warnings, said)
 	if !remove {
 		return
 	}

@@ -129,7 +129,7 @@ func checkBounds(t require.TestingT, v replay.View) {
 			recorded += *r.Usage.Input
 		}
 	}
-	input, _, _ := pricedInput(v, InlineBatching().Plan(v, replay.Values{"push": "count"}), true)
+	input, _, _ := pricedInput(v, InlineBatching().Plan(v, nil), true)
 	require.LessOrEqual(t, recorded-input, pollingBound(v))
 	input, _, _ = pricedInput(v, BatchReads().Plan(v, nil), true)
 	require.LessOrEqual(t, recorded-input, serialBound(v))
@@ -287,7 +287,7 @@ func TestBoundsOnRealLogs(t *testing.T) {
 	}
 	for _, format := range []string{"freecode", "codex", "claude"} {
 		for _, v := range logged(t, devdata.Dir(t, format)) {
-			p := InlineBatching().Plan(v, replay.Values{"push": "count"})
+			p := InlineBatching().Plan(v, nil)
 			sound(t, v, p)
 			only, count := pollingRequests(v.Session), 0
 			for _, polling := range only {
@@ -296,9 +296,8 @@ func TestBoundsOnRealLogs(t *testing.T) {
 				}
 			}
 			assert.LessOrEqual(t, len(p.Removals), count, v.Session.ID)
-			for name, step := range requestVariants() {
+			for _, step := range requestVariants() {
 				sound(t, v, step.Variant.Plan(v, step.Values))
-				_ = name
 			}
 		}
 	}

@@ -234,6 +234,7 @@ func logged(t testing.TB, paths ...string) []replay.View {
 func requestVariants() map[string]replay.Step {
 	return map[string]replay.Step{
 		"inline-batching":   {Variant: InlineBatching()},
+		"notifications":     {Variant: InlineBatching(), Values: replay.Values{"push": "remove"}},
 		"batch-reads":       {Variant: BatchReads()},
 		"serialize":         {Variant: Serialize()},
 		"compact-at":        {Variant: CompactAt(), Values: replay.Values{"tokens": "200", "keep": "0", "summary": "3"}},
