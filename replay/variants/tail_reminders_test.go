@@ -37,6 +37,25 @@ func TestTailRemindersUnlogged(t *testing.T) {
 	assert.Contains(t, p.Warnings[0], "1 cache break")
 }
 
+// The same in USD, at 10 a million in and 1 from the cache: request 2 reads the
+// front and the text, 3,000 instead of 1,000, so 2,000 words cost 9 a million less.
+func TestTailRemindersInUSD(t *testing.T) {
+	v := unloggedBlock().recorded(t)
+	e := &replay.Engine{
+		Count: v.Count,
+		Cache: replay.CacheModel{Families: []replay.CacheFamily{{Name: "plain", Block: 1, LifetimeS: 300}}},
+		Price: func(string, string) (replay.Rates, bool) {
+			return replay.Rates{Input: 10, CacheRead: 1, CacheWrite5m: 10, CacheWrite1h: 10, Output: 0}, true
+		},
+	}
+	recorded := e.Evaluate(v.Recording, replay.Plan{}, false)
+	moved := e.Evaluate(v.Recording, TailReminders().Plan(v, nil), false)
+	assert.InDelta(t, (3000*10+2001*10+1000*1+1*10+3001*1)/1e6, *recorded.Total.CostUSD, 1e-12)
+	assert.InDelta(t, 2000*9/1e6, *recorded.Total.CostUSD-*moved.Total.CostUSD, 1e-12)
+	assert.Equal(t, *recorded.Total.InputTokens, *moved.Total.InputTokens)
+	assert.EqualValues(t, 3000, *moved.Requests[1].CacheRead)
+}
+
 func TestTailRemindersLeavesOtherBreaks(t *testing.T) {
 	cases := map[string]func(*scripted){
 		"the log holds reminders":            func(s *scripted) { s.b.Session.Missing = nil },
