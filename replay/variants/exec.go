@@ -55,7 +55,9 @@ func planExec(v replay.View, values replay.Values, memory *memory) replay.Plan {
 		troubles.note(err)
 		return rewrite{text: answer, lossy: values["lossy"] == "true", why: "exec"}, err == nil
 	})}
-	plan.Warnings = troubles.warnings()
+	for _, w := range troubles.warnings() {
+		plan.Warnings = append(plan.Warnings, fmt.Sprintf("session %s: %s", v.Session.ID, w)) // so that equal ones of two sessions stay two
+	}
 	if troubles.never {
 		plan = replay.Plan{Unsupported: fmt.Sprintf("%s: %v", f.argv[0], errNoStart)}
 	}

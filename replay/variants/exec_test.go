@@ -85,20 +85,20 @@ func TestExecTroubles(t *testing.T) {
 		name, script, want string
 		values             replay.Values
 	}{
-		{"fails", "cat; exit 3", "3 results: the program failed; left as before", nil},
-		{"is killed", "kill -9 $$", "3 results: the program failed; left as before", nil},
-		{"no UTF-8", `printf 'a\377b'`, "3 results: the answer is not valid UTF-8; left as before", nil},
-		{"too much", "yes", "3 results: the answer is too long; left as before", replay.Values{"max": "1000"}},
-		{"hangs", "sleep 60", "3 results: no answer in time; left as before", replay.Values{"timeout": "50ms"}},
-		{"leaves a child behind that holds its output", "sleep 60 & echo hi", "3 results: the program failed; left as before", replay.Values{"timeout": "50ms"}},
-		{"lines: fails", "read l; exit 3", "3 results: the program failed; left as before", replay.Values{"mode": "jsonl"}},
-		{"lines: garbage", `while read l; do echo no; done`, "3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
-		{"lines: another id", `while read l; do echo '{"id":99,"text":"x"}'; done`, "3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
-		{"lines: no text", `while read l; do echo '{"id":1}'; done`, "3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
-		{"lines: no UTF-8", `while read l; do printf '{"id":1,"text":"\377"}\n'; done`, "3 results: the answer is not valid UTF-8; left as before", replay.Values{"mode": "jsonl"}},
-		{"lines: too much", `yes | tr -d '\n'`, "3 results: the answer is too long; left as before", replay.Values{"mode": "jsonl", "max": "1000"}},
-		{"lines: hangs", mute, "3 results: no answer in time; left as before", replay.Values{"mode": "jsonl", "timeout": "50ms"}},
-		{"lines: hangs without reading", "sleep 60", "3 results: no answer in time; left as before", replay.Values{"mode": "jsonl", "timeout": "50ms"}},
+		{"fails", "cat; exit 3", "session s: 3 results: the program failed; left as before", nil},
+		{"is killed", "kill -9 $$", "session s: 3 results: the program failed; left as before", nil},
+		{"no UTF-8", `printf 'a\377b'`, "session s: 3 results: the answer is not valid UTF-8; left as before", nil},
+		{"too much", "yes", "session s: 3 results: the answer is too long; left as before", replay.Values{"max": "1000"}},
+		{"hangs", "sleep 60", "session s: 3 results: no answer in time; left as before", replay.Values{"timeout": "50ms"}},
+		{"leaves a child behind that holds its output", "sleep 60 & echo hi", "session s: 3 results: the program failed; left as before", replay.Values{"timeout": "50ms"}},
+		{"lines: fails", "read l; exit 3", "session s: 3 results: the program failed; left as before", replay.Values{"mode": "jsonl"}},
+		{"lines: garbage", `while read l; do echo no; done`, "session s: 3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
+		{"lines: another id", `while read l; do echo '{"id":99,"text":"x"}'; done`, "session s: 3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
+		{"lines: no text", `while read l; do echo '{"id":1}'; done`, "session s: 3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
+		{"lines: no UTF-8", `while read l; do printf '{"id":1,"text":"\377"}\n'; done`, "session s: 3 results: the answer is not valid UTF-8; left as before", replay.Values{"mode": "jsonl"}},
+		{"lines: too much", `yes | tr -d '\n'`, "session s: 3 results: the answer is too long; left as before", replay.Values{"mode": "jsonl", "max": "1000"}},
+		{"lines: hangs", mute, "session s: 3 results: no answer in time; left as before", replay.Values{"mode": "jsonl", "timeout": "50ms"}},
+		{"lines: hangs without reading", "sleep 60", "session s: 3 results: no answer in time; left as before", replay.Values{"mode": "jsonl", "timeout": "50ms"}},
 	} {
 		values := replay.Values{"cmd": script(t, c.script)}
 		for name, value := range c.values {
@@ -123,8 +123,8 @@ func TestExecGivesUpOnAFilterThatHangs(t *testing.T) {
 	p := Exec().Plan(v, replay.Values{"cmd": script(t, "sleep 60"), "timeout": "50ms"})
 	assert.Less(t, time.Since(start), 10*time.Second)
 	assert.Equal(t, []string{
-		"3 results: no answer in time; left as before",
-		"given up after 3 time-outs in a row; 5 results were not asked about",
+		"session s: 3 results: no answer in time; left as before",
+		"session s: given up after 3 time-outs in a row; 5 results were not asked about",
 	}, p.Warnings)
 }
 
@@ -149,7 +149,7 @@ done`, log))
 	assert.Equal(t, "<seen> 1", sent(v, p, "a")[1])
 	assert.Equal(t, "three four", sent(v, p, "b")[1])
 	assert.Equal(t, "<seen> 1", sent(v, p, "c")[2], "remembered")
-	assert.Equal(t, []string{"1 result: the program failed; left as before"}, p.Warnings)
+	assert.Equal(t, []string{"session s: 1 result: the program failed; left as before"}, p.Warnings)
 	text, err := os.ReadFile(log)
 	require.NoError(t, err)
 	assert.Equal(t, "start\n", string(text))

@@ -34,7 +34,7 @@ func planNoLineNumbers(v replay.View, _ replay.Values) replay.Plan {
 	})
 	plan := replay.Plan{Edits: edits}
 	if n := countCitations(v, edits); n > 0 {
-		plan.Warnings = append(plan.Warnings, fmt.Sprintf("later on, %s a line by a number that stood only in a dropped prefix", times(n, "text of the model cites", "texts of the model cite")))
+		plan.Warnings = append(plan.Warnings, fmt.Sprintf("session %s: later on, %s a line by a number that stood only in a dropped prefix", v.Session.ID, times(n, "text of the model cites", "texts of the model cite")))
 	}
 	return plan
 }

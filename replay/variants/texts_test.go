@@ -129,7 +129,7 @@ func TestCitations(t *testing.T) {
 			assert.Empty(t, p.Warnings, c.name)
 			continue
 		}
-		assert.Equal(t, []string{"later on, 1 text of the model cites a line by a number that stood only in a dropped prefix"}, p.Warnings, c.name)
+		assert.Equal(t, []string{"session s: later on, 1 text of the model cites a line by a number that stood only in a dropped prefix"}, p.Warnings, c.name)
 	}
 	before := newMaker().request(1).says("line 121").call(readCall("c1", "x", ""), file).request(1).view(t)
 	assert.Empty(t, plan(t, before, "no-line-numbers").Warnings, "said before it was read")
