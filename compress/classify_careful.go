@@ -10,8 +10,13 @@ import (
 // line: it does not count beside anything else. It never leaves this package.
 const silent Kind = ""
 
-// maxScripts limits how often a script may hold a script (bash -c, ssh, eval).
-const maxScripts = 4
+// maxScripts limits how often a script may hold a script (bash -c, ssh, eval), and
+// maxStarters how many commands may start one another (sudo, xargs, find -exec):
+// each of them looks at all the words again.
+const (
+	maxScripts  = 4
+	maxStarters = 16
+)
 
 // cmdlet finds a PowerShell command.
 var cmdlet = regexp.MustCompile(`(?:^|[|;({]\s*)(?:Get|Set|Select|Where|ForEach|Sort|Out|Write|Test|New|Remove|Copy|Move|Measure|Format|Convert|Import|Export|Start|Stop|Invoke|Resolve)-[A-Z][A-Za-z]+`)
@@ -34,6 +39,8 @@ type judge struct {
 	ps     bool // it is PowerShell
 	depth  int  // scripts around it, itself included
 	judges map[string]judgment
+
+	starters int // commands that started the one that is judged, itself included
 }
 
 // judgment decides what one command prints.
@@ -49,6 +56,7 @@ func (j judge) script(script string, ps bool) Kind {
 		return Other
 	}
 	j.ps = ps
+	j.starters = 0
 	list, ok := parseShell(script, ps)
 	if !ok {
 		return Other
@@ -209,7 +217,7 @@ func contains(list, w string) bool {
 
 // run judges a command: first what only starts another one, then by its name.
 func (j judge) run(c call, in flow) Kind {
-	if len(c.words) == 0 {
+	if j.starters++; j.starters > maxStarters || len(c.words) == 0 {
 		return Other
 	}
 	name := c.name()

@@ -89,12 +89,29 @@ var moreFailureWords = map[string]bool{
 	"leak": true, "race": true, "deadlock": true, "violation": true, "eresolve": true, "enoent": true,
 }
 
-// place finds the place a compiler, linter, test or stack trace points at: file.ext:12,
-// File "x", line 12, a.ts(12,3).
-var place = regexp.MustCompile(`[\w)\]]\.[A-Za-z]\w{0,5}(:[0-9]+|\([0-9]+,[0-9]+\))|, line [0-9]+|^E {3}`)
+// place finds the place a compiler, linter, test or stack trace points at:
+// file.ext:12, a.ts(12,3). Python's is File "x", line 12.
+var place = regexp.MustCompile(`[\w)\]]\.[A-Za-z]\w{0,5}(:[0-9]+|\([0-9]+,[0-9]+\))`)
 
-// suffixError finds names of errors: TypeError, java.io.IOException.
-var suffixError = regexp.MustCompile(`\w(Error|Exception|Failure|Warning)\b`)
+// errorEnds end the names of errors: TypeError, java.io.IOException.
+var errorEnds = []string{"Error", "Exception", "Failure", "Warning"}
+
+// hasErrorName looks for the name of an error.
+func hasErrorName(line string) bool {
+	for _, end := range errorEnds {
+		for from := 0; ; {
+			i := strings.Index(line[from:], end)
+			if i < 0 {
+				break
+			}
+			from += i + len(end)
+			if begin := from - len(end); begin > 0 && isWordByte(line[begin-1]) && (from == len(line) || !isWordByte(line[from])) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // isFailure says whether a line reports a failure.
 func (p Profile) isFailure(line string) bool {
@@ -110,7 +127,11 @@ func isCarefulFailure(line string) bool {
 			return true
 		}
 	}
-	return place.MatchString(line) || suffixError.MatchString(line)
+	if strings.HasPrefix(line, "E   ") || strings.Contains(line, ", line ") {
+		return true
+	}
+	// The patterns are slow; most lines hold nothing they could match.
+	return strings.ContainsAny(line, ":(") && place.MatchString(line) || hasErrorName(line)
 }
 
 // hasWord looks for the failure words as a case-blind regular expression of
