@@ -19,7 +19,9 @@ import (
 // input less what it carried from the first difference on, the unlogged front
 // included. It is 0 after the lifetime, 0 below the minimum, and rounded down to
 // whole blocks. Where nothing is shared, a part of the unlogged front may still
-// be served: other sessions keep it alive.
+// be served: other sessions keep it alive. Agents that keep changing blocks in the
+// unlogged front, such as a to-do list in the system prompt, show it by a change of
+// the unlogged part; then the prefix ends there.
 type CacheModel struct {
 	Families []CacheFamily `json:"families"` // the first that matches decides; the last stands for all others
 }
@@ -35,7 +37,9 @@ type CacheFamily struct {
 	LifetimeS  int64          `json:"lifetime_s"`         // seconds after the last use
 	LongS      int64          `json:"long_lifetime_s"`    // where the session writes entries for an hour; 0 none such
 	FrontShare float64        `json:"front_share"`        // part of the unlogged front that is served when nothing else is; fitted
-	Fitted     int64          `json:"fitted_on"`          // requests that LifetimeS and FrontShare were fitted on; 0 as published
+	FrontMoves int64          `json:"front_moves_tokens"` // change of the unlogged part from which on a block in the front has changed; 0 never; fitted
+	FrontKept  float64        `json:"front_kept"`         // part of the unlogged front that is served then; fitted
+	Fitted     int64          `json:"fitted_on"`          // requests that the fitted parameters rest on; 0 none is fitted
 	Source     string         `json:"source"`
 }
 
@@ -123,21 +127,58 @@ type shared struct {
 
 const noBreak = math.MaxInt64
 
-// predict is the cache read of a request.
-func (l *ledger) predict(i int, prefix float64, from int) int64 {
+// predict is the cache read of a request that shares a prefix with another; still
+// says that nothing has moved in front.
+func (l *ledger) predict(i int, prefix float64, from int, still bool) int64 {
 	f := l.families[i]
 	if f == nil {
 		return 0
 	}
-	r := l.rec.Session.Requests[i]
-	front := 0.0
-	if l.front[i] != nil {
-		front = f.FrontShare * *l.front[i]
+	c := cacheCase{model: l.rec.Session.Requests[i].Model, prefix: prefix, hour: l.hour}
+	l.circumstances(&c, i, from)
+	if still {
+		c.moved = 0
 	}
-	if from < 0 || l.gap(from, i) > f.lifetime(l.hour) {
+	return f.expect(c)
+}
+
+// cacheCase is what the prediction for a request rests on.
+type cacheCase struct {
+	model       string
+	prefix      float64 // shared with the one before
+	follows     bool    // there is one before
+	gap         float64 // seconds since then
+	hour        bool    // the session pays for entries that live for an hour
+	front       float64 // unlogged tokens in front; 0 unknown
+	moved       int64   // change of the unlogged part since the one before
+	read, input int64   // as recorded, for a fit
+}
+
+// circumstances fills in what is known of a request and the one before it.
+func (l *ledger) circumstances(c *cacheCase, i, from int) {
+	if l.front[i] != nil {
+		c.front = *l.front[i]
+	}
+	if from < 0 {
+		return
+	}
+	c.follows, c.gap = true, l.gap(from, i)
+	before, now := l.rec.Sizes.Requests[from].Unlogged, l.rec.Sizes.Requests[i].Unlogged
+	if before != nil && now != nil && l.rec.Session.Requests[i].Base < 0 {
+		c.moved = max(*now-*before, *before-*now)
+	}
+}
+
+// expect is the cache read that the parameters predict.
+func (f CacheFamily) expect(c cacheCase) int64 {
+	prefix := c.prefix
+	if !c.follows || c.gap > f.lifetime(c.hour) {
 		prefix = 0
 	}
-	return f.served(r.Model, max(prefix, front))
+	if f.FrontMoves > 0 && c.moved >= f.FrontMoves {
+		prefix = min(prefix, f.FrontKept*c.front)
+	}
+	return f.served(c.model, max(prefix, f.FrontShare*c.front))
 }
 
 // gap is the time between two requests in seconds; 0 where it is unknown.

@@ -278,3 +278,41 @@ func TestFitCache(t *testing.T) {
 	m = e.FitCache([]Recording{h.recording(t)})
 	assert.Equal(t, int64(1800), m.Families[m.family("", "gpt-5")].LifetimeS, "the shortest candidate that half an hour fits")
 }
+
+// An agent with a to-do list in its system prompt: every other request changes it
+// by 50 tokens, and only 1,800 of 2,000 tokens in front are served then.
+func TestFitMovingFront(t *testing.T) {
+	session := func() Recording {
+		h := newHand("MiniMax-M2", 2000)
+		input, last := int64(2000), int64(0)
+		for n := range 2 * minMoves {
+			h.text(rollout.ToolResult, 1000)
+			input += 1000
+			sent, read := input, last-last%128
+			if n%2 == 1 {
+				sent, read = input+50, 1792
+			}
+			if n > 0 && n%2 == 0 {
+				read = 1792
+			}
+			h.request(time.Minute, sent, read, 0)
+			last = sent
+		}
+		return h.recording(t)
+	}
+	e := handEngine(t)
+	fitted := *e
+	fitted.Cache = e.FitCache([]Recording{session()})
+	f := fitted.Cache.Families[fitted.Cache.family("", "MiniMax-M2")]
+	assert.Equal(t, int64(1), f.FrontMoves)
+	assert.InDelta(t, 1792.0/2000, f.FrontKept, 1e-12)
+	rec := session()
+	l := fitted.ledger(rec)
+	for i, off := range l.residual {
+		assert.Zero(t, off, "request %d", i)
+	}
+	last := len(rec.Session.Requests) - 1
+	o := l.evaluate(Plan{Fixes: []CacheFix{{Request: last}}}, false)
+	before := *rec.Session.Requests[last-1].Usage.Input
+	assert.Equal(t, before-before%128, *o.Requests[last].CacheRead, "without the change all of the last payload is served")
+}

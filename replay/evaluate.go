@@ -169,22 +169,23 @@ func (v *evaluation) gone(i int) RequestOutcome {
 }
 
 // read is the cache read of a request whose payload shares a prefix with the one
-// before it: as the model says, plus what the recording had beyond that. A fixed
-// break takes away what the recording had less. No plan touches the unlogged front:
-// what a recorded break left of it is left in the plan too.
+// before it: as the model says, plus what the recording had beyond that. No plan
+// touches the unlogged front: what a recorded break left of it is left in the plan
+// too. A fixed break serves all that is shared.
 func (v *evaluation) read(i int, prefix float64) int64 {
 	recorded := value(v.rec.Session.Requests[i].Usage.CacheRead)
 	if v.families[i] == nil {
 		return min(recorded, *v.input[i])
 	}
-	residual, least := v.residual[i], int64(0)
-	if residual < 0 && v.front[i] != nil {
-		least = min(recorded, int64(*v.front[i]))
+	from := v.shared[i].from
+	n := max(0, v.predict(i, prefix, from, false)+v.residual[i])
+	if v.residual[i] < 0 && v.front[i] != nil {
+		n = max(n, min(recorded, int64(*v.front[i])))
 	}
 	if v.fixed[i] {
-		residual = max(residual, 0)
+		n = max(n, v.predict(i, prefix, from, true))
 	}
-	return min(max(least, v.predict(i, prefix, v.shared[i].from)+residual), *v.input[i])
+	return min(n, *v.input[i])
 }
 
 // extra is a request that the plan adds: the payload of a recorded one and more,

@@ -9,18 +9,27 @@ import (
 const (
 	minGaps   = 10 // requests after a pause that may or may not have outlived the cache
 	minFronts = 3  // requests that share nothing with one before them
+	minMoves  = 10 // requests after a change of the unlogged part
+
+	minGain = 0.2 // part of the error that a moving front must explain
 )
+
+// moves are the candidates for CacheFamily.FrontMoves.
+var moves = []int64{1, 4, 16, 64, 256}
 
 // lifetimes are the candidates for a family's lifetime in seconds: what providers
 // offer, and an hour and a day for caches kept longer than stated.
 var lifetimes = []int64{300, 600, 1800, 3600, 24 * 3600}
 
-// FitCache fits the two parameters that providers do not publish exactly to
-// recordings other than those to be judged: for each family the lifetime, of a few
-// candidates the one with the smallest sum of absolute errors, and the part of the
-// unlogged front that is served when nothing else is, as the median over requests
-// that share nothing with one before them. Families that pay for an hour keep
-// their lifetimes: those are contracts.
+// FitCache fits the parameters that providers do not publish exactly to recordings
+// other than those to be judged, for each family:
+//
+//   - the lifetime, of a few candidates the one with the smallest sum of absolute
+//     errors; families that sell an hour keep theirs, which are contracts;
+//   - the part of the unlogged front that is served when nothing else is, as the
+//     median over requests that share nothing with one before them;
+//   - the change of the unlogged part that tells of a changed block in the front,
+//     and what is served then, by the sum of absolute errors and a median.
 func (e *Engine) FitCache(recs []Recording) CacheModel {
 	cases := make([][]cacheCase, len(e.Cache.Families))
 	for _, rec := range recs {
@@ -36,17 +45,6 @@ func (e *Engine) FitCache(recs []Recording) CacheModel {
 	return out
 }
 
-// cacheCase is a recorded request as the fit sees it.
-type cacheCase struct {
-	model       string
-	prefix      float64 // shared with the one before; 0 nothing
-	gap         float64 // seconds
-	hour        bool
-	front       float64 // unlogged tokens
-	read, input int64
-	follows     bool // it has a predecessor
-}
-
 // cacheCases lists the requests with known cache reads by family.
 func (l *ledger) cacheCases() map[int][]cacheCase {
 	out := map[int][]cacheCase{}
@@ -55,13 +53,7 @@ func (l *ledger) cacheCases() map[int][]cacheCase {
 			continue
 		}
 		c := cacheCase{model: r.Model, prefix: l.before[i].tokens, hour: l.hour, read: *r.Usage.CacheRead, input: *r.Usage.Input}
-		c.follows = l.before[i].from >= 0
-		if c.follows {
-			c.gap = l.gap(l.before[i].from, i)
-		}
-		if l.front[i] != nil {
-			c.front = *l.front[i]
-		}
+		l.circumstances(&c, i, l.before[i].from)
 		n := l.engine.Cache.family(r.Provider, r.Model)
 		out[n] = append(out[n], c)
 	}
@@ -84,34 +76,57 @@ func fitFamily(f CacheFamily, cases []cacheCase) CacheFamily {
 		f.Fitted = int64(len(cases))
 	}
 	if pauses >= minGaps && f.LongS == 0 {
-		f.LifetimeS = bestLifetime(f, cases)
+		f = fitLifetime(f, cases)
+		f.Fitted = int64(len(cases))
+	}
+	if moving, ok := fitMoves(f, cases); ok {
+		f = moving
 		f.Fitted = int64(len(cases))
 	}
 	return f
 }
 
-// bestLifetime takes the shortest of equally good ones.
-func bestLifetime(f CacheFamily, cases []cacheCase) int64 {
-	best, least := f.LifetimeS, math.Inf(1)
+// fitLifetime takes the shortest of equally good ones.
+func fitLifetime(f CacheFamily, cases []cacheCase) CacheFamily {
+	best, least := f, math.Inf(1)
 	for _, seconds := range lifetimes {
 		f.LifetimeS = seconds
-		sum := 0.0
-		for _, c := range cases {
-			sum += math.Abs(float64(f.expect(c) - c.read))
-		}
-		if sum < least {
-			best, least = seconds, sum
+		if missed := f.missed(cases); missed < least {
+			best, least = f, missed
 		}
 	}
 	return best
 }
 
-func (f CacheFamily) expect(c cacheCase) int64 {
-	prefix := c.prefix
-	if !c.follows || c.gap > f.lifetime(c.hour) {
-		prefix = 0
+// fitMoves looks for the change of the unlogged part that tells a moved front. It
+// must explain a fair part of what is off without it, as counts are never exact.
+func fitMoves(f CacheFamily, cases []cacheCase) (CacheFamily, bool) {
+	best, least, found := f, (1-minGain)*f.missed(cases), false
+	for _, tokens := range moves {
+		var kept []float64
+		for _, c := range cases {
+			if c.follows && c.moved >= tokens && c.front > 0 {
+				kept = append(kept, min(1, float64(c.read)/c.front))
+			}
+		}
+		if len(kept) < minMoves {
+			continue
+		}
+		f.FrontMoves, f.FrontKept = tokens, median(kept)
+		if missed := f.missed(cases); missed < least {
+			best, least, found = f, missed, true
+		}
 	}
-	return f.served(c.model, max(prefix, f.FrontShare*c.front))
+	return best, found
+}
+
+// missed sums the absolute errors over some requests.
+func (f CacheFamily) missed(cases []cacheCase) float64 {
+	sum := 0.0
+	for _, c := range cases {
+		sum += math.Abs(float64(f.expect(c) - c.read))
+	}
+	return sum
 }
 
 func median(list []float64) float64 {

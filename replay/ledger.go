@@ -67,7 +67,7 @@ func (e *Engine) ledger(rec Recording) *ledger {
 	l.residual = make([]int64, len(s.Requests))
 	for i, r := range s.Requests {
 		if l.families[i] != nil && r.Usage.CacheRead != nil && r.Usage.Input != nil {
-			l.residual[i] = *r.Usage.CacheRead - l.predict(i, l.before[i].tokens, l.before[i].from)
+			l.residual[i] = *r.Usage.CacheRead - l.predict(i, l.before[i].tokens, l.before[i].from, false)
 		}
 	}
 	l.requests = l.sums(func(int) float64 { return 1 })
