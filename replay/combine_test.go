@@ -176,6 +176,15 @@ func TestNoUsage(t *testing.T) {
 	assert.Equal(t, int64(1200), both.Variants[0].SavedCountedTokens)
 }
 
+func TestPartOfTheUsage(t *testing.T) {
+	h := three(time.Minute)
+	h.Session.Requests[1].Usage = rollout.Usage{}
+	r, v := report(t, h.recording(t), Plan{Edits: []Edit{edit(1, 2, 200)}})
+	assert.Equal(t, int64(300), *v.StaticSavingTokens, "of the third request alone")
+	assert.Equal(t, int64(600), v.SavedCountedTokens)
+	assert.Contains(t, strings.Join(r.Warnings, "\n"), "1 answered requests hold no usage")
+}
+
 // compacted goes up to 5,000 and 6,000 tokens, is summarised, and again.
 func compacted() *hand {
 	h := newHand("claude-x", 2000)

@@ -38,9 +38,10 @@ type SessionRef struct {
 	SessionID   string `json:"session_id"`
 	Source      string `json:"source"`
 	File        string `json:"file"`
-	Requests    int64  `json:"requests"`    // its own
-	Compactions int64  `json:"compactions"` // times its conversation was summarised
-	Usage       bool   `json:"usage"`       // the log holds token figures
+	Requests    int64  `json:"requests"`               // its own
+	Compactions int64  `json:"compactions"`            // times its conversation was summarised
+	Usage       bool   `json:"usage"`                  // the log holds token figures
+	NoUsage     int64  `json:"requests_without_usage"` // own answered requests without an input figure
 }
 
 // outcomes are a recording's results under every use.
@@ -168,6 +169,9 @@ func refOf(s *rollout.Session) SessionRef {
 		if !r.Inherited {
 			ref.Requests++
 			ref.Usage = ref.Usage || r.Usage.Input != nil
+			if r.Status == rollout.Answered && r.Usage.Input == nil {
+				ref.NoUsage++
+			}
 		}
 	}
 	return ref
@@ -176,9 +180,12 @@ func refOf(s *rollout.Session) SessionRef {
 // recordingWarnings say what every estimate of a report suffers from.
 func recordingWarnings(r *Report) []string {
 	var out []string
-	single, compacted, silent := 0, int64(0), 0
+	single, silent, compacted, partly := 0, 0, int64(0), int64(0)
 	for _, s := range r.Sessions {
 		compacted += s.Compactions
+		if s.Usage {
+			partly += s.NoUsage
+		}
 		switch {
 		case s.Requests == 1:
 			single++
@@ -191,6 +198,9 @@ func recordingWarnings(r *Report) []string {
 	}
 	if silent > 0 {
 		out = append(out, fmt.Sprintf("%d of %d sessions hold no usage: savings are known as counted tokens alone", silent, len(r.Sessions)))
+	}
+	if partly > 0 {
+		out = append(out, fmt.Sprintf("%d answered requests hold no usage: nothing is counted as saved there", partly))
 	}
 	if compacted > 0 {
 		out = append(out, fmt.Sprintf("%d compactions stay where they were recorded", compacted))
