@@ -23,9 +23,11 @@ func changes(engine *replay.Engine, recs []replay.Recording, use replay.Use) []r
 	var out []report.TextChange
 	for _, rec := range recs {
 		plan := engine.Plan(rec, use)
+		first := len(out)
 		for i, e := range plan.Edits {
 			out = append(out, changeOf(rec, plan, i, e))
 		}
+		out = append(out[:first], joined(out[first:])...)
 		for _, x := range plan.Additions {
 			out = append(out, report.TextChange{
 				SessionID: rec.Session.ID, Item: -1, Span: -1, Chain: x.Chain, From: x.First, Last: x.Last,
@@ -34,6 +36,25 @@ func changes(engine *replay.Engine, recs []replay.Recording, use replay.Use) []r
 		}
 	}
 	slices.SortStableFunc(out, func(x, y report.TextChange) int { return cmp.Compare(weight(y), weight(x)) })
+	return out
+}
+
+// joined makes one change of those that go on unchanged in the next span of an item:
+// a chain was resumed, or its parts were put in another order.
+func joined(list []report.TextChange) []report.TextChange {
+	type key struct{ item, chain, from int }
+	at := map[key]int{}
+	var out []report.TextChange
+	slices.SortStableFunc(list, func(x, y report.TextChange) int { return cmp.Compare(x.From, y.From) })
+	for _, c := range list {
+		if i, ok := at[key{c.Item, c.Chain, c.From}]; ok && out[i].Before == c.Before && out[i].After == c.After && out[i].Why == c.Why && out[i].Dropped == c.Dropped {
+			out[i].Last = c.Last
+			at[key{c.Item, c.Chain, c.Last + 1}] = i
+			continue
+		}
+		at[key{c.Item, c.Chain, c.Last + 1}] = len(out)
+		out = append(out, c)
+	}
 	return out
 }
 

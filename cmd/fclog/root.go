@@ -21,7 +21,9 @@ saving is. It works offline and never changes a log.`,
   fclog import ~/.codex -o dataset     keep it as Parquet
   fclog query dataset --list           questions that come with fclog
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
-  fclog payload session.jsonl --request 12`,
+  fclog payload session.jsonl --request 12
+  fclog replay session.jsonl           what it would have cost otherwise
+  fclog compare runs/base runs/candidate`,
 		Version:                    version(),
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
@@ -33,7 +35,7 @@ saving is. It works offline and never changes a log.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%w", err) })
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
-		replayCommand(a))
+		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a))
 	root.InitDefaultCompletionCmd()
 	return root
 }

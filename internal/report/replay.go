@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 
@@ -171,7 +172,7 @@ const staticOnly = "**Saved** is the static part: what the recorded requests wou
 // stands below its row.
 func replayTable(r *Replay, wide bool) section {
 	t := &table{columns: []column{
-		{title: "variant", flex: true, min: 12}, {title: "saved", number: true}, {title: "share", number: true}, {title: "USD saved", number: true},
+		{title: "variant", flex: true, min: 18}, {title: "saved", number: true}, {title: "share", number: true}, {title: "USD saved", number: true},
 		{title: "removed", number: true},
 	}}
 	if wide {
@@ -200,12 +201,13 @@ func legend(r *Replay) string {
 }
 
 func replayRow(e replay.Estimate, v ReplayVariant, wide bool) row {
-	cells := []cell{
-		logged(e.Variant), plain(tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh)), share(e.StaticSavingShare),
-		plain(usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)), plain(removedOf(e)),
-	}
+	tokens, usd := term.Opt(e.StaticSavingTokens, term.Short), term.Opt(e.StaticSavingUSD, dearer)
 	if wide {
-		cells = append(cells, plain(detoursOf(e)), plain(breakEvenOf(e)), plain(term.Opt(e.TrialsNeeded, term.Exact)))
+		tokens, usd = tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh), usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)
+	}
+	cells := []cell{logged(e.Variant), plain(tokens), share(e.StaticSavingShare), plain(usd), plain(removedOf(e))}
+	if wide {
+		cells = append(cells, plain(detoursOf(e)), plain(breakEvenOf(e)), plain(term.Opt(e.TrialsNeeded, pairs)))
 	}
 	return row{cells: append(cells, plain(verdictOf(e))), notes: replayNotes(e, v, wide)}
 }
@@ -228,12 +230,16 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	if wide {
 		return notes
 	}
-	side := []string{"detours " + detoursOf(e)}
+	var side []string
+	if most := tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh); strings.Contains(most, " to ") {
+		side = append(side, "saved "+most+", "+usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh))
+	}
+	side = append(side, "detours "+detoursOf(e))
 	if b := breakEvenOf(e); b != unknownPair {
 		side = append(side, "break-even "+b)
 	}
 	if e.TrialsNeeded != nil {
-		side = append(side, term.Exact(*e.TrialsNeeded)+" pairs")
+		side = append(side, pairs(*e.TrialsNeeded)+" pairs")
 	}
 	return append(notes, strings.Join(side, " · "))
 }
@@ -293,6 +299,16 @@ func detoursOf(e replay.Estimate) string {
 		return term.Unknown
 	}
 	return "none" // nothing was cut that the model could miss
+}
+
+// mostPairs is where no A/B can be run any more.
+const mostPairs = 100_000
+
+func pairs(n int64) string {
+	if n > mostPairs {
+		return ">" + term.Exact(mostPairs)
+	}
+	return term.Exact(n)
 }
 
 const unknownPair = term.Unknown + " / " + term.Unknown
@@ -390,11 +406,13 @@ func evidence(e replay.Estimate) []text {
 // liveTest is what it takes to see the saving, and the command that runs it.
 func liveTest(v ReplayVariant) []text {
 	var out []text
-	if n := v.Need; n != nil {
+	if n := v.Need; n != nil && n.Pairs > mostPairs {
+		out = append(out, text{s: fmt.Sprintf("A live A/B cannot show it: that would take more than %s %s.", term.Exact(mostPairs), n.Unit)})
+	} else if n != nil {
 		out = append(out, text{s: fmt.Sprintf("A live A/B needs %s %s to show a change of %+.1f %%: the log ratio of two runs has a standard deviation of %.3f by %s.",
-			term.Exact(n.Pairs), n.Unit, 100*expm1(n.Change), n.SD, n.Basis)})
+			term.Exact(n.Pairs), n.Unit, 100*math.Expm1(n.Change), n.SD, n.Basis)})
 	}
-	if v.Line != nil {
+	if v.Line != nil && (v.Need == nil || v.Need.Pairs <= mostPairs) {
 		line := v.Line.Command
 		if len(v.Line.Notes) > 0 {
 			line += "  (" + strings.Join(v.Line.Notes, "; ") + ")"

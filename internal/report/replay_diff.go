@@ -93,15 +93,23 @@ func changeLines(c TextChange, limit int) []string {
 	if !c.Dropped {
 		after = strings.Split(strings.TrimSuffix(c.After, "\n"), "\n")
 	}
-	all := unified(before, after)
-	out := make([]string, 0, min(len(all), limit+1))
-	for i, line := range all {
-		if i == limit {
-			return append(out, more(len(all)-limit, "line", "lines"))
-		}
+	var out []string
+	for _, line := range cutMiddle(unified(before, after), limit) {
 		out = append(out, line[:1]+term.Fit(line[1:], maxCell))
 	}
 	return out
+}
+
+// cutMiddle keeps limit lines of both ends: what goes stands first in a diff, what
+// comes often last.
+func cutMiddle(lines []string, limit int) []string {
+	if len(lines) <= limit {
+		return lines
+	}
+	head := (limit + 1) / 2
+	out := append([]string{}, lines[:head]...)
+	out = append(out, "@ "+term.Count(int64(len(lines)-limit), "more line", "more lines"))
+	return append(out, lines[len(lines)-(limit-head):]...)
 }
 
 // context is how many equal lines stand around a change.

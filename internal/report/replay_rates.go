@@ -3,13 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay/detour"
 )
-
-func expm1(v float64) float64 { return math.Expm1(v) }
 
 // RatesTerminal writes base rates of detours and how well they predict.
 func RatesTerminal(w io.Writer, r detour.Rates, o Options) error {

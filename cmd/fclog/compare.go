@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/replay/compare"
+)
+
+type compareFlags struct {
+	selectionFlags
+	outputFlags
+	prices     []string
+	predicted  string
+	parallel   int
+	experiment string
+	compact    bool
+	top        int
+}
+
+func compareCommand(a *app) *cobra.Command {
+	f := &compareFlags{}
+	cmd := &cobra.Command{
+		Use:   "compare BASE CANDIDATE | compare REPORT",
+		Short: "Two arms of a real A/B: what changed, by which factor, and whether it is chance",
+		Long: `compare sets two arms of a real A/B side by side, from the logs that their runs left
+behind: tokens factored into requests times tokens per request, with bootstrap
+intervals, the noise floor and a verdict by the shipping criterion (cost falls while
+pass rate and repeated calls hold).
+
+BASE and CANDIDATE are folders of logs, single logs, or datasets. Trials are paired by
+task: the case of the suite, the checksum or name in a result.json beside the log, else
+what the user asked for. REPORT is a report of FreeCode's 'eval ab', or its
+experiments.jsonl.`,
+		Example: `  fclog compare runs/base runs/candidate
+  fclog compare runs/base runs/candidate --predicted replay.json
+  fclog compare runs/base runs/candidate --expect-parallel 3 --format json
+  fclog compare ~/.freecode/eval-ab/2026-03-14.json
+  fclog compare evals/experiments.jsonl --experiment bash-compress`,
+		Args: checked(cobra.RangeArgs(1, 2)),
+		RunE: func(cmd *cobra.Command, paths []string) error { return a.compare(cmd, f, paths) },
+	}
+	f.selectionFlags.add(cmd)
+	f.outputFlags.add(cmd, "term", "md", "json")
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
+	flags.StringVar(&f.predicted, "predicted", "", "`FILE` of 'fclog replay --format json', set beside what was measured")
+	flags.IntVar(&f.parallel, "expect-parallel", 0, "check that some response of every trial asks for `N` calls at once, 2 or more")
+	flags.StringVar(&f.experiment, "experiment", "", "only the experiment of that `NAME` in REPORT")
+	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
+	flags.IntVar(&f.top, "top", report.DefaultTop, "tasks `N` to list")
+	return cmd
+}
+
+func (f *compareFlags) check(cmd *cobra.Command, paths []string) error {
+	switch {
+	case f.parallel != 0 && f.parallel < 2:
+		return usage(cmd, "--expect-parallel %d must be 2 or more", f.parallel)
+	case f.top < 1:
+		return usage(cmd, "--top %d must be 1 or more", f.top)
+	case f.compact && f.format != "json":
+		return usage(cmd, "--compact goes with --format json")
+	case f.experiment != "" && len(paths) == 2:
+		return usage(cmd, "--experiment goes with one REPORT")
+	}
+	return f.outputFlags.check(cmd)
+}
+
+func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error {
+	if err := f.check(cmd, paths); err != nil {
+		return err
+	}
+	o := compare.Options{ExpectParallel: f.parallel}
+	if f.predicted != "" {
+		predicted, err := compare.ReadPredictions(f.predicted)
+		if err != nil {
+			return err
+		}
+		o.Predicted = predicted
+	}
+	if len(paths) == 1 {
+		return a.compareReport(cmd, f, paths[0], o)
+	}
+	result, err := a.compareLogs(cmd, f, paths, o)
+	if err != nil {
+		return err
+	}
+	return a.writeComparison(f, result)
+}
+
+func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o compare.Options) (*compare.Result, error) {
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return nil, err
+	}
+	book, err := a.priceBook(f.prices)
+	if err != nil {
+		return nil, err
+	}
+	var arms [2][]compare.Trial
+	var notes []string
+	for i, path := range paths {
+		r := request{paths: []string{path}, selection: sel, zone: zone, prices: f.prices}
+		trials, warnings, err := a.trials(cmd.Context(), r, compare.Prices(book))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		arms[i], notes = trials, append(notes, warnings...)
+	}
+	o.Names = armNames(paths)
+	result := compare.Compare(arms[0], arms[1], o)
+	result.Warnings = append(result.Warnings, notes...)
+	return result, nil
+}
+
+// armNames are the last parts of two paths, more of them where they are equal.
+func armNames(paths []string) [2]string {
+	base, candidate := filepath.Base(filepath.Clean(paths[0])), filepath.Base(filepath.Clean(paths[1]))
+	if base == candidate {
+		return [2]string{paths[0], paths[1]}
+	}
+	return [2]string{base, candidate}
+}
+
+// trials makes trials of the sessions under a path, with what a harness wrote beside
+// their logs.
+func (a *app) trials(ctx context.Context, r request, cost compare.Cost) ([]compare.Trial, []string, error) {
+	recs, err := a.recorded(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	trials, warnings := compare.Trials(recs, cost)
+	roots := rootsOf(recs)
+	if len(roots) != len(trials) {
+		return trials, warnings, nil
+	}
+	unread := 0
+	for i := range trials {
+		file := compare.HarborBeside(roots[i].Session.File)
+		if file == "" {
+			continue
+		}
+		result, err := compare.ReadHarbor(file)
+		if err != nil {
+			unread++
+			continue
+		}
+		result.Apply(&trials[i])
+	}
+	if unread > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d results beside logs could not be read", unread))
+	}
+	return trials, warnings, nil
+}
+
+// rootsOf are the sessions that no other one here started, as compare.Trials orders
+// its trials.
+func rootsOf(recs []replay.Recording) []replay.Recording {
+	known := map[string]bool{}
+	for _, r := range recs {
+		known[r.Session.Source+"\x00"+r.Session.ID] = true
+	}
+	var out []replay.Recording
+	for _, r := range recs {
+		if r.Session.ParentID == "" || !known[r.Session.Source+"\x00"+r.Session.ParentID] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (a *app) compareReport(cmd *cobra.Command, f *compareFlags, path string, o compare.Options) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usage(cmd, "CANDIDATE is missing: name two folders, or one report")
+	}
+	reports, err := compare.ReadEval(path)
+	if err != nil {
+		return err
+	}
+	var list []report.Experiment
+	for _, rep := range reports {
+		if f.experiment == "" || rep.ID == f.experiment || rep.Name() == f.experiment {
+			list = append(list, report.Experiment{Name: rep.Name(), Recorded: rep.Verdict, Result: compare.FromReport(rep, o)})
+		}
+	}
+	switch len(list) {
+	case 0:
+		return fmt.Errorf("%w: no experiment %q among %s", errNothing, f.experiment, strings.Join(namesOf(reports), ", "))
+	case 1:
+		return a.writeComparison(f, list[0].Result)
+	}
+	p := f.options(a)
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return report.WriteJSON(w, list, !f.compact)
+		case "md":
+			return report.ExperimentsMarkdown(w, list, p)
+		}
+		return report.ExperimentsTerminal(w, list, p)
+	})
+}
+
+func namesOf(reports []*compare.EvalReport) []string {
+	var names []string
+	for _, r := range reports {
+		names = append(names, r.Name())
+	}
+	return names
+}
+
+func (f *compareFlags) options(a *app) report.Options {
+	return report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top}
+}
+
+func (a *app) writeComparison(f *compareFlags, result *compare.Result) error {
+	o := f.options(a)
+	return a.write(f.outputFlags, func(w io.Writer) error {
+		switch f.format {
+		case "json":
+			return report.WriteJSON(w, result, !f.compact)
+		case "md":
+			return report.CompareMarkdown(w, result, o)
+		}
+		return report.CompareTerminal(w, result, o)
+	})
+}
