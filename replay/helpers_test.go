@@ -8,7 +8,6 @@ import (
 
 	"github.com/fclog/fclog/internal/pricing"
 	"github.com/fclog/fclog/internal/tokens"
-	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/formats"
 	"github.com/fclog/fclog/rollout/measure"
 )
@@ -60,13 +59,3 @@ func ratesFrom(r pricing.Rates) Rates {
 }
 
 func ptr[T any](v T) *T { return &v }
-
-func own(s *rollout.Session) []rollout.Request {
-	var out []rollout.Request
-	for _, r := range s.Requests {
-		if !r.Inherited {
-			out = append(out, r)
-		}
-	}
-	return out
-}

@@ -169,13 +169,6 @@ func agentOf(s analyze.SessionSummary) string {
 	return s.Source
 }
 
-func inputOf(s analyze.SessionSummary) int64 {
-	if s.Own.InputTokens == nil {
-		return -1
-	}
-	return *s.Own.InputTokens
-}
-
 func sign(n int64) int64 {
 	return max(-1, min(1, n))
 }

@@ -3,7 +3,6 @@ package detour
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -102,5 +101,3 @@ func cutTo(t rapid.TB, s *rollout.Session, call int, text string) replay.Edit {
 	span := resultSpan(t, s, call)
 	return replay.Edit{Span: span, From: s.Spans[span].First, Text: text, Call: call, Lossy: true, Why: "cap"}
 }
-
-func filler(n int) string { return strings.Repeat("x", n) }

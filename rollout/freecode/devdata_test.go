@@ -316,10 +316,10 @@ func (d *onDisk) lostID(p wirePart) bool {
 
 // tally is what of a session's wire parts the rebuilt payloads match.
 type tally struct {
-	matched, total      int64 // tokens of logged parts
-	exact, requests     int   // requests whose logged parts all match in order
-	unlogged, markers   int   // wire parts that no file holds; markers with a lost ID
-	unloggedTokens, all int64
+	matched, total    int64 // tokens of logged parts
+	exact, requests   int   // requests whose logged parts all match in order
+	unlogged, markers int   // wire parts that no file holds; markers with a lost ID
+	all               int64 // tokens of all parts
 }
 
 func (a *tally) request(t *testing.T, s *rollout.Session, r rollout.Request, w *wireRequest, d *onDisk) {
