@@ -220,22 +220,25 @@ func TestCompactedTwice(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
-		name  string
-		e     Estimate
-		lossy bool
-		want  string
+		name string
+		e    Estimate
+		free bool
+		want string
 	}{
-		{"unknown", Estimate{}, true, ""},
-		{"nothing cut that could be missed", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.001)}, false, FreeByRule},
-		{"2 % is the line", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.019)}, true, BelowTheNoise},
-		{"above it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.02)}, true, WorthAB},
-		{"nothing saved", Estimate{StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0)}, false, BelowTheNoise},
-		{"dearer", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), StaticSavingUSD: ptr(-0.1)}, true, Risky},
-		{"longer", Estimate{StaticSavingTokens: ptr(int64(-5)), StaticSavingShare: ptr(-0.03)}, false, Risky},
-		{"detours eat it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), Detours: &Detours{Expected: 3}}, true, Risky},
-		{"detours do not", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 2.9}}, true, WorthAB},
+		{"unknown", Estimate{}, false, ""},
+		{"nothing cut that could be missed", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.001)}, true, FreeByRule},
+		{"2 % is the line", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.019)}, false, BelowTheNoise},
+		{"above it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.02)}, false, WorthAB},
+		{"cheaper, with the same tokens", Estimate{StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(6.0), CostUSD: ptr(4.0)}, true, FreeByRule},
+		{"60 % of the cost, if the model complies", Estimate{StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(6.0), CostUSD: ptr(4.0)}, false, WorthAB},
+		{"1 % of the cost, if the model complies", Estimate{StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(1.0), CostUSD: ptr(99.0)}, false, BelowTheNoise},
+		{"nothing saved", Estimate{StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0)}, true, BelowTheNoise},
+		{"dearer", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), StaticSavingUSD: ptr(-0.1), CostUSD: ptr(1.1)}, false, Risky},
+		{"longer", Estimate{StaticSavingTokens: ptr(int64(-5)), StaticSavingShare: ptr(-0.03)}, true, Risky},
+		{"detours eat it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), Detours: &Detours{Expected: 3}}, false, Risky},
+		{"detours do not", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 2.9}}, false, WorthAB},
 	} {
-		assert.Equal(t, c.want, verdict(c.e, c.lossy), c.name)
+		assert.Equal(t, c.want, verdict(c.e, c.free), c.name)
 	}
 }
 

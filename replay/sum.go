@@ -31,10 +31,14 @@ func estimate(recs []Recording, results []outcomes, u int, use Use, report *Repo
 	if o.Trials != nil && e.StaticSavingShare != nil && *e.StaticSavingShare != 0 {
 		e.TrialsNeeded = o.Trials(*e.StaticSavingShare, recs)
 	}
-	e.Verdict = verdict(e, s.lossy)
+	e.Verdict = verdict(e, !s.lossy && !asksModel(use))
 	e.Basis = basisOf(recs)
 	e.Warnings = append(e.Warnings, s.warn(e, len(recs), report)...)
 	return e
+}
+
+func asksModel(use Use) bool {
+	return slices.ContainsFunc(use.Steps, func(s Step) bool { return s.Variant.AsksModel })
 }
 
 func optionsOf(use Use) Values {

@@ -9,6 +9,9 @@ type Variant struct {
 	Doc     string   // a paragraph: what it does, what it needs from a log, what could go wrong
 	Options []Option // in the order of the help text
 	Needs   []string // log features it needs, as plain phrases
+	// AsksModel marks what no rule of the harness can bring about: a prompt may ask
+	// for it, and the model decides.
+	AsksModel bool
 	// Plan works out what the variant changes. It must be deterministic and must not
 	// change the view.
 	Plan func(View, Values) Plan

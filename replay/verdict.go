@@ -2,7 +2,7 @@ package replay
 
 // Verdicts of an estimate.
 const (
-	FreeByRule    = "free by rule"    // saves, and nothing was cut that the model could miss
+	FreeByRule    = "free by rule"    // saves by the harness alone, and nothing was cut that the model could miss
 	WorthAB       = "worth an A/B"    // saves more than noise, and more than the expected detours cost
 	BelowTheNoise = "below the noise" // too little for an A/B to see
 	Risky         = "risky"           // dearer, or the expected detours eat the saving
@@ -18,26 +18,38 @@ const noiseShare = 0.02
 //
 //	static saving unknown                             no verdict
 //	costs more USD, or more tokens by over the noise  risky
-//	nothing lossy and something saved                 free by rule
-//	saving below the noise                            below the noise
+//	free, and something saved, in tokens or USD       free by rule
+//	saving below the noise, in tokens and USD         below the noise
 //	expected detours at or above a break-even         risky
 //	otherwise                                         worth an A/B
-func verdict(e Estimate, lossy bool) string {
+//
+// free says that nothing was cut that the model could miss, and that it need not
+// act otherwise than it did.
+func verdict(e Estimate, free bool) string {
 	if e.StaticSavingShare == nil {
 		return ""
 	}
-	saved := *e.StaticSavingTokens
+	saved, usd := *e.StaticSavingTokens, usdShare(e)
 	switch {
-	case e.StaticSavingUSD != nil && *e.StaticSavingUSD < 0 && saved > 0, *e.StaticSavingShare < -noiseShare:
+	case usd < 0 && saved > 0, *e.StaticSavingShare < -noiseShare:
 		return Risky
-	case !lossy && saved > 0:
+	case free && (saved > 0 || saved == 0 && usd > 0):
 		return FreeByRule
-	case *e.StaticSavingShare < noiseShare:
+	case max(*e.StaticSavingShare, usd) < noiseShare:
 		return BelowTheNoise
 	case eaten(e):
 		return Risky
 	}
 	return WorthAB
+}
+
+// usdShare is the static saving in USD as a share of the recorded cost; 0 where
+// either is unknown.
+func usdShare(e Estimate) float64 {
+	if e.StaticSavingUSD == nil || e.CostUSD == nil || *e.CostUSD+*e.StaticSavingUSD <= 0 {
+		return 0
+	}
+	return *e.StaticSavingUSD / (*e.CostUSD + *e.StaticSavingUSD)
 }
 
 // eaten says whether the expected detours reach a break-even.

@@ -21,8 +21,9 @@ func BatchReads() replay.Variant {
 			"result before it: no word of 6 or more characters in its arguments stands in that result unless it stands in the earlier arguments. " +
 			"n calls become one response, so n-1 requests go. The removal is certain where not even a word of 3 characters ties the call to any " +
 			"result it would no longer have seen. The arguments are produced by the first response instead; everything stays in later requests.",
-		Needs: []string{"which response made which call", "tool results"},
-		Plan:  planBatchReads,
+		Needs:     []string{"which response made which call", "tool results"},
+		AsksModel: true,
+		Plan:      planBatchReads,
 	})
 }
 

@@ -14,8 +14,8 @@ func NoLineNumbers() replay.Variant {
 		Name:  "no-line-numbers",
 		Title: "file reads without line-number prefixes",
 		Doc: "Drops the numbers that tools put before the lines of a file, in every form the agents use, from results of read tools and shell commands. " +
-			"Only blocks of consecutive numbers are taken, so numbered data stays. No content is lost, but the model can no longer cite lines by number: " +
-			"the estimate says how many later texts did, for numbers that stood nowhere else.",
+			"Only blocks of consecutive numbers are taken, so numbered data stays. The content stays whole, but the model can no longer cite lines by number: " +
+			"the estimate says how many later texts did, for numbers that stood nowhere else, and counts them as what the model may go back for.",
 		Needs: []string{"text of tool results"},
 		Plan:  planNoLineNumbers,
 	})
@@ -30,7 +30,7 @@ func planNoLineNumbers(v replay.View, _ replay.Values) replay.Plan {
 			return rewrite{}, false
 		}
 		stripped, _, ok := compress.LineNumbers(text)
-		return rewrite{text: stripped, why: "line-numbers"}, ok
+		return rewrite{text: stripped, lossy: true, why: "line-numbers"}, ok
 	})
 	plan := replay.Plan{Edits: edits}
 	if n := countCitations(v, edits); n > 0 {

@@ -26,8 +26,9 @@ func Prompt() replay.Variant {
 			{Name: "base", Doc: "file with the text that file replaces, for logs that do not hold it"},
 			{Name: "add", Doc: "file with a text that every request carries in addition"},
 		},
-		Needs: []string{"system prompt or tool definitions, unless base is given"},
-		Plan:  planPrompt,
+		Needs:     []string{"system prompt or tool definitions, unless base is given"},
+		AsksModel: true,
+		Plan:      planPrompt,
 	})
 }
 

@@ -16,8 +16,9 @@ func Serialize() replay.Variant {
 		Doc: "The opposite of batch-reads. A response that asked for n calls becomes n responses of one call, so n-1 requests come in addition. " +
 			"Each carries the payload of the batch's request, what its response said, and the calls and results so far. The arguments are produced " +
 			"either way; what the model would think or say before every single call is unknown and not counted, so this is a lower bound.",
-		Needs: []string{"which response made which call", "tool results"},
-		Plan:  planSerialize,
+		Needs:     []string{"which response made which call", "tool results"},
+		AsksModel: true,
+		Plan:      planSerialize,
 	})
 }
 

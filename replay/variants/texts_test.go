@@ -90,7 +90,7 @@ func TestNoLineNumbers(t *testing.T) {
 	// c1: "1→package" is one word as "package" is; only "2→" goes: 1. c2: three numbers go.
 	assert.Equal(t, []int64{0, 4, 4}, saved(v, p))
 	for _, e := range p.Edits {
-		assert.False(t, e.Lossy)
+		assert.True(t, e.Lossy, "numbers can be missed")
 		assert.True(t, e.Early(v.Session))
 	}
 	assert.Empty(t, p.Warnings)
