@@ -57,7 +57,7 @@ type ReplayOptions struct {
 const fewContributions = 3
 
 // wideReplay is where a table of variants has room for all its columns.
-const wideReplay = 140
+const wideReplay = maxWidth
 
 // variantJSON is an estimate with what belongs beside it.
 type variantJSON struct {
@@ -176,7 +176,7 @@ func replayTable(r *Replay, wide bool) section {
 		{title: "removed", number: true},
 	}}
 	if wide {
-		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even tok / USD", number: true}, column{title: "pairs", number: true})
+		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even tok / USD", number: true, optional: 1}, column{title: "pairs", number: true, optional: 2})
 	}
 	t.columns = append(t.columns, column{title: "verdict"})
 	for i, e := range r.Report.Variants {
@@ -241,7 +241,7 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	if e.TrialsNeeded != nil {
 		side = append(side, pairs(*e.TrialsNeeded)+" pairs")
 	}
-	return append(notes, strings.Join(side, " · "))
+	return []string{strings.Join(append(notes, side...), " · ")}
 }
 
 // idle says that a variant found nothing to do.
@@ -349,7 +349,10 @@ func replaySection(r *Replay, i int, o ReplayOptions) *section {
 	s.lines = append(s.lines, evidence(e)...)
 	s.lines = append(s.lines, liveTest(v)...)
 	for _, w := range e.Warnings {
-		s.lines = append(s.lines, text{s: w, log: true, before: "! "})
+		s.lines = append(s.lines, fromLog("! "+w))
+	}
+	if command := commandOf(v); command != "" {
+		s.after = []string{command}
 	}
 	s.table = contributions(e, len(r.Report.Sessions) > 1, o)
 	return s
@@ -381,7 +384,7 @@ func effect(e replay.Estimate) []text {
 	if len(parts) > 0 {
 		out = append(out, text{s: strings.Join(parts, "; ") + "."})
 	}
-	return append(out, fromLog(basis+"."))
+	return append(out, text{s: basis + "."})
 }
 
 // evidence is what the estimate of detours rests on.
@@ -397,13 +400,17 @@ func evidence(e replay.Estimate) []text {
 		s += fmt.Sprintf(" (%s by chance, against %s)", term.Percent(*v.NullRate), v.NullBasis)
 	}
 	if v.BaseRate != nil {
-		s += fmt.Sprintf(". Base rate %s net of its null, from %s of %s that were gone back to: %s",
-			term.Percent(*v.BaseRate), term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"), v.Source)
+		s += fmt.Sprintf(". Base rate %s net of its null, from %s of %s that were gone back to",
+			term.Percent(*v.BaseRate), term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"))
 	}
-	return []text{fromLog(s + ".")}
+	out := []text{{s: s + "."}}
+	if v.Source != "" {
+		out = append(out, fromLog("Source of the base rate: "+v.Source+"."))
+	}
+	return out
 }
 
-// liveTest is what it takes to see the saving, and the command that runs it.
+// liveTest is what it takes to see the saving.
 func liveTest(v ReplayVariant) []text {
 	var out []text
 	if n := v.Need; n != nil && n.Pairs > mostPairs {
@@ -412,14 +419,19 @@ func liveTest(v ReplayVariant) []text {
 		out = append(out, text{s: fmt.Sprintf("A live A/B needs %s %s to show a change of %+.1f %%: the log ratio of two runs has a standard deviation of %.3f by %s.",
 			term.Exact(n.Pairs), n.Unit, 100*math.Expm1(n.Change), n.SD, n.Basis)})
 	}
-	if v.Line != nil && (v.Need == nil || v.Need.Pairs <= mostPairs) {
-		line := v.Line.Command
-		if len(v.Line.Notes) > 0 {
-			line += "  (" + strings.Join(v.Line.Notes, "; ") + ")"
-		}
-		out = append(out, text{s: line, log: true, before: "$ "})
-	}
 	return out
+}
+
+// commandOf is the command that runs a live A/B, as Markdown; "" there is none.
+func commandOf(v ReplayVariant) string {
+	if v.Line == nil || v.Need != nil && v.Need.Pairs > mostPairs {
+		return ""
+	}
+	s := "To run it: `" + v.Line.Command + "`"
+	if len(v.Line.Notes) > 0 {
+		s += " (" + strings.Join(v.Line.Notes, "; ") + ")"
+	}
+	return s + "."
 }
 
 // contributions lists what saves most; nil where nothing does.
@@ -496,7 +508,7 @@ func warningSection(warnings []string) *section {
 	}
 	s := &section{title: "Mind this"}
 	for _, w := range warnings {
-		s.lines = append(s.lines, text{s: w, log: true, before: "! "})
+		s.lines = append(s.lines, fromLog("! "+w))
 	}
 	return s
 }

@@ -71,17 +71,24 @@ func longestFence(lines []string) int {
 // changeTitle says in one safe line which text it is.
 func changeTitle(c TextChange) string {
 	if c.Added {
-		return fmt.Sprintf("Added to requests %s of session %s (%s)", requestRange(int64(c.From), int64(c.Last)), term.Fit(c.SessionID, 40), term.Safe(words(c.Why)))
+		return fmt.Sprintf("Added to %s of session %s (%s)", requestsOf(c), term.Fit(c.SessionID, 40), term.Safe(words(c.Why)))
 	}
 	what := strings.TrimSpace(c.Tool + " " + arguments(c.What))
 	if what == "" {
 		what = fmt.Sprintf("item %d", c.Item)
 	}
-	s := fmt.Sprintf("%s: requests %s of session %s (%s)", term.Fit(what, maxMarkdownCell), requestRange(int64(c.From), int64(c.Last)), term.Fit(c.SessionID, 40), term.Safe(words(c.Why)))
+	s := fmt.Sprintf("%s: %s of session %s (%s)", term.Fit(what, maxMarkdownCell), requestsOf(c), term.Fit(c.SessionID, 40), term.Safe(words(c.Why)))
 	if c.Dropped {
 		s += ", dropped"
 	}
 	return s
+}
+
+func requestsOf(c TextChange) string {
+	if c.From == c.Last {
+		return "request " + term.Exact(int64(c.From))
+	}
+	return "requests " + requestRange(int64(c.From), int64(c.Last))
 }
 
 // changeLines is the unified diff of a change, every line safe, at most limit lines.

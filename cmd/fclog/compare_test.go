@@ -1,0 +1,143 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/internal/term/termtest"
+)
+
+// TestCompareTwoArms holds the figures worked out in testdata/ab/README.md: 43 against
+// 39 requests are +10.3 %, 218,112 against 195,000 tokens +11.9 %, and 5072.4 against
+// 5000 tokens per request +1.4 %.
+func TestCompareTwoArms(t *testing.T) {
+	h := newHome(t)
+	base, candidate := testdata("ab", "base"), testdata("ab", "candidate")
+	args := []string{"compare", base, candidate, "--predicted", testdata("ab", "predicted.json"), "--expect-parallel", "2"}
+	got := h.run(append(args, "--width", "80")...)
+	require.Equal(t, 0, got.code, got.stderr)
+	termtest.CheckTerminal(t, got.stdout, 80, false)
+	for _, part := range []string{
+		"fclog compare  base → candidate", "rejected, by the shipping criterion", "+11.9 % tokens = +10.3 % requests × +1.4 % tokens per request.",
+		"13 paired tasks", "base: 0 of 13 trials", "FreeCode's", "To show the change measured here",
+	} {
+		assert.Contains(t, got.stdout, part)
+	}
+	// Tokens per request do not change beyond chance: the interval holds 0.
+	assert.Regexp(t, `(?m)^    × tokens per request +5\.00K +5\.07K +~\+1\.4 %`, got.stdout)
+	assert.Regexp(t, `(?m)^    = requests +3\.00 +3\.31 +\+10\.3 %`, got.stdout)
+	// 19,500 of 195,000 tokens were to be saved, at the same number of requests.
+	assert.Regexp(t, `(?m)^  compress +-10\.0 % +\+1\.4 %`, got.stdout)
+
+	got = h.run(append(args, "--format", "json")...)
+	require.Equal(t, 0, got.code, got.stderr)
+	var out struct {
+		SchemaVersion int `json:"schema_version"`
+		Baseline      struct{ Requests, Tokens int64 }
+		Candidate     struct{ Requests, Tokens int64 }
+		Verdict       struct{ Verdict string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+	assert.Equal(t, 1, out.SchemaVersion)
+	assert.EqualValues(t, 39, out.Baseline.Requests)
+	assert.EqualValues(t, 13*15000, out.Baseline.Tokens)
+	assert.EqualValues(t, 9*3+4*4, out.Candidate.Requests)
+	assert.EqualValues(t, 9*14800+4*21228, out.Candidate.Tokens)
+	assert.Equal(t, "rejected", out.Verdict.Verdict)
+
+	got = h.run(append(args, "--format", "md")...)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "# fclog compare")
+}
+
+// TestReplayThenCompare: what replay writes, compare reads.
+func TestReplayThenCompare(t *testing.T) {
+	h := newHome(t)
+	file := filepath.Join(h.dir, "replay.json")
+	got := h.run("replay", testdata("ab", "base"), "--variant", "cap:max=20", "--format", "json", "-o", file)
+	require.Equal(t, 0, got.code, got.stderr)
+	got = h.run("compare", testdata("ab", "base"), testdata("ab", "candidate"), "--predicted", file)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "Estimated before, measured now")
+	assert.Contains(t, got.stdout, "cap:max=20")
+}
+
+// TestCompareReports: FreeCode's published turn-matched rows are +425 to +454 tokens
+// per request, (105,231 − 103,935) / 3 = 432 among them.
+func TestCompareReports(t *testing.T) {
+	h := newHome(t)
+	got := h.run("compare", testdata("ab", "eval-ab.json"))
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "+425 to +454 tokens per request on 6 tasks with equal requests.")
+
+	got = h.run("compare", testdata("ab", "experiments.jsonl"), "--width", "80")
+	require.Equal(t, 0, got.code, got.stderr)
+	termtest.CheckTerminal(t, got.stdout, 80, false)
+	assert.Contains(t, got.stdout, "3 experiments")
+	assert.Regexp(t, `~\+11\.9 % +~\+10\.3 % +~\+1\.4 %`, got.stdout)
+
+	got = h.run("compare", testdata("ab", "experiments.jsonl"), "--format", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var list []struct{ Name string }
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &list))
+	require.Len(t, list, 3)
+	got = h.run("compare", testdata("ab", "experiments.jsonl"), "--experiment", list[0].Name)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "inconclusive, by the shipping criterion")
+}
+
+// TestCompareTakesRewardsBesideLogs: a result.json beside a log names its task and
+// says whether it passed.
+func TestCompareTakesRewardsBesideLogs(t *testing.T) {
+	h := newHome(t)
+	for arm, reward := range map[string]string{"a": "1.0", "b": "0.0"} {
+		dir := filepath.Join(h.dir, arm, "trial")
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		copyFile(t, testdata("codex", "poll-0.104.jsonl"), filepath.Join(dir, "log.jsonl"))
+		result := `{"trial_name":"one__` + arm + `","task_name":"one","verifier_result":{"rewards":{"reward":` + reward + `}}}`
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "result.json"), []byte(result), 0o644))
+	}
+	got := h.run("compare", filepath.Join(h.dir, "a"), filepath.Join(h.dir, "b"), "--width", "100")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "1 of 1")
+	assert.Contains(t, got.stdout, "0 of 1")
+	assert.Regexp(t, `(?m)^  one +1 → 1 `, got.stdout)
+}
+
+func TestPromptsNamesWhatIsLost(t *testing.T) {
+	h := newHome(t)
+	base, variant := filepath.Join(h.dir, "base.md"), filepath.Join(h.dir, "new\x1b[31m.md")
+	require.NoError(t, os.WriteFile(base, []byte("Requesting input from the user is a blocking action. Be concise.\n"), 0o644))
+	require.NoError(t, os.WriteFile(variant, []byte("Be concise.\x1b[2J\n"), 0o644))
+	got := h.run("prompts", base, variant)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "1 rule is lost.")
+	assert.Contains(t, got.stdout, "- Requesting input from the user is a blocking action.")
+	assert.Regexp(t, `(?m)^  asking-blocks +lost `, got.stdout)
+	assert.Regexp(t, `(?m)^  short-answers +kept `, got.stdout)
+	termtest.CheckTerminal(t, got.stdout, 80, false)
+	assert.Equal(t, 1, h.run("prompts", base, variant, "--fail").code)
+	assert.Equal(t, 0, h.run("prompts", base, base, "--fail").code)
+
+	got = h.run("prompts", base, variant, "--log", testdata("codex", "poll-0.104.jsonl"), "--format", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var out struct {
+		Lost      []struct{ Rule string }
+		Widths    []struct{ Calls, Responses int64 } `json:"batch_widths"`
+		Serialize struct {
+			Variants []struct {
+				AddedRequests int64 `json:"added_requests"`
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+	require.Len(t, out.Lost, 1)
+	// The log has one response with two calls and one, the poll, with a single one.
+	assert.Equal(t, []struct{ Calls, Responses int64 }{{1, 1}, {2, 1}}, out.Widths)
+	assert.EqualValues(t, 1, out.Serialize.Variants[0].AddedRequests)
+}

@@ -1,0 +1,191 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/internal/term/termtest"
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/replay/compare"
+)
+
+// sampleReplay is an invented replay with a variant of every sort. words stand
+// wherever text of a log or of the user may stand.
+func sampleReplay(words string) *report.Replay {
+	need := &compare.Need{Pairs: 222, Unit: "paired whole-suite runs", Change: -0.035, SD: 0.185, Basis: "FreeCode's published A/A runs (whole suites)", PerTask: 222}
+	top := []replay.Contribution{
+		{SessionID: words, Item: 4, What: words, Tool: words, Why: "log-middle", Before: 11200, After: 784, Requests: 114, SavedTokens: 1_180_000},
+		{SessionID: words, Item: -1, What: "", Tool: "", Why: "poll", Before: 40_300, Requests: 1, SavedTokens: 41_000},
+	}
+	return &report.Replay{
+		Report: &replay.Report{
+			SchemaVersion: 1,
+			Sessions:      []replay.SessionRef{{SessionID: words, Source: words, File: words, Requests: 229, Usage: true}, {SessionID: "b", Source: "codex", Requests: 3, Usage: true}},
+			Baseline: replay.Totals{
+				Requests: 232, CountedTokens: 50_000_000, InputTokens: ptr(int64(58_700_000)), CacheReadTokens: ptr(int64(33_900_000)), OutputTokens: ptr(int64(28_300)),
+				CostUSD: ptr(9.5), CostPartial: true,
+			},
+			Variants: []replay.Estimate{
+				{
+					Variant: "compress", Requests: 232, StaticSavingTokens: ptr(int64(2_010_000)), StaticSavingTokensHigh: ptr(int64(2_010_000)), StaticSavingShare: ptr(0.0342),
+					StaticSavingUSD: ptr(0.33), StaticSavingUSDHigh: ptr(0.33), StaticSavingSpreadLow: ptr(int64(1_900_000)), StaticSavingSpreadHigh: ptr(int64(2_120_000)),
+					SavedCountedTokens: 2_000_000, CacheReadLost: ptr(int64(3330)), EditedItems: 2,
+					BreakEvenRequestsTokens: ptr(1.6), BreakEvenRequestsUSD: ptr(4.3), TrialsNeeded: ptr(int64(222)),
+					Detours: &replay.Detours{Expected: 0.2, Low: 0, High: 1.2, Evidence: replay.Evidence{
+						Edits: 2, LaterUsed: 1, NullRate: ptr(0.5), NullBasis: "other sessions", BaseRate: ptr(0.09), Truncations: 100, Recoveries: 42, Source: words,
+					}},
+					Basis: "calibrated: 1.05 provider tokens for one counted", Verdict: replay.WorthAB, Top: top[:1],
+				},
+				{
+					Variant: "inline-batching", Requests: 220, StaticSavingTokens: ptr(int64(624_000)), StaticSavingTokensHigh: ptr(int64(2_360_000)), StaticSavingShare: ptr(0.0106),
+					StaticSavingUSD: ptr(0.23), StaticSavingUSDHigh: ptr(1.1), StaticSavingOutputTokens: ptr(int64(5290)), SavedCountedTokens: 600_000,
+					RemovedRequestsLow: 10, RemovedRequestsHigh: 33, BreakEvenRequestsTokens: ptr(11.1), BreakEvenRequestsUSD: ptr(8.0), TrialsNeeded: ptr(int64(4584)),
+					Basis: "counted with the model's own tokenizer", Verdict: replay.BelowTheNoise, Top: top,
+				},
+				{
+					Variant: "mask:keep=5,batch=10+compress:profile=careful", Requests: 232, StaticSavingTokens: ptr(int64(23_000_000)), StaticSavingTokensHigh: ptr(int64(23_000_000)),
+					StaticSavingShare: ptr(0.392), StaticSavingUSD: ptr(-18.68), StaticSavingUSDHigh: ptr(-18.68), SavedCountedTokens: 22_000_000, CacheReadLost: ptr(int64(31_000_000)),
+					EditedItems: 412, BreakEvenRequestsTokens: ptr(217.0), BreakEvenRequestsUSD: ptr(0.0), TrialsNeeded: ptr(int64(3)),
+					Detours: &replay.Detours{Expected: 242, Low: 87.2, High: 392, Evidence: replay.Evidence{Edits: 412, Source: "these logs"}},
+					Basis:   "calibrated: 1.05 provider tokens for one counted", Verdict: replay.Risky, Warnings: []string{"fewer tokens, but dearer", words}, Top: top[:1],
+				},
+				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), SavedCountedTokens: -8_000_000, AddedRequests: 68, Verdict: replay.Risky, Basis: "bound"},
+				{Variant: words, SavedCountedTokens: 1200, EditedItems: 3, Basis: "none", TrialsNeeded: nil},
+				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0), Verdict: replay.BelowTheNoise},
+				{Variant: "drop-unused-tools", Unsupported: ptr("the log does not hold the tool definitions"), Basis: "none"},
+			},
+			CacheModel: replay.CacheError{
+				Requests: 229, MedianTokens: ptr(12.0), WithinPercent: ptr(0.568), Residual: ptr(int64(-24_000_000)),
+				Families: []replay.CacheFamily{{Name: "anthropic", Minimum: 1024, Block: 1, LifetimeS: 300, LongS: 3600, Fitted: 51}},
+			},
+			Warnings: []string{words},
+		},
+		Variants: []report.ReplayVariant{
+			{
+				Title: "shell output compressed by what it is", Need: need,
+				Line: &compare.Line{Command: "freecode eval ab SUITE --candidate env:FREECODE_BASH_COMPRESS=1 --trials 222", Notes: []string{"compress: it runs FreeCode's own rules"}},
+				Changes: []report.TextChange{
+					{SessionID: words, Item: 4, From: 3, Last: 116, Tool: words, What: words, Why: "log-middle", Before: "one\ntwo\n" + words + "\nfour\nfive\nsix", After: "one\ntwo\n[1 line left out]\nfour\nfive\nsix"},
+					{SessionID: words, Item: 5, From: 9, Last: 9, Why: "gone", Before: words, Dropped: true},
+					{SessionID: words, Item: -1, From: 1, Last: 9, Why: "add", After: words, Added: true},
+				},
+			},
+			{Title: "polls go"}, {Title: words}, {}, {}, {}, {},
+		},
+	}
+}
+
+func replayOutput(t *testing.T, r *report.Replay, width int, markdown bool) string {
+	t.Helper()
+	var out bytes.Buffer
+	o := report.ReplayOptions{Options: report.Options{Width: width, UTF8: true}, Details: true, Diff: true, Lines: 12}
+	if markdown {
+		require.NoError(t, report.ReplayMarkdown(&out, r, o))
+		return out.String()
+	}
+	require.NoError(t, report.ReplayTerminal(&out, r, o))
+	return out.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run with -update to make it")
+	assert.Equal(t, string(want), got)
+}
+
+func TestReplayGolden(t *testing.T) {
+	r := sampleReplay("/home/dev/project/build.log")
+	golden(t, "replay-80.txt", replayOutput(t, r, 80, false))
+	golden(t, "replay-160.txt", replayOutput(t, r, 160, false))
+	golden(t, "replay.md", replayOutput(t, r, 0, true))
+}
+
+func TestReplayFitsEveryWidth(t *testing.T) {
+	for width := 80; width <= 200; width++ {
+		termtest.CheckTerminal(t, replayOutput(t, sampleReplay("/home/dev/x.go"), width, false), width, false)
+	}
+}
+
+func TestHostileReplay(t *testing.T) {
+	want := structure(t, replayOutput(t, sampleReplay("plain"), 0, true))
+	for _, s := range termtest.Hostile() {
+		for _, width := range []int{80, 160} {
+			termtest.CheckTerminal(t, replayOutput(t, sampleReplay(s), width, false), width, false)
+		}
+		if strings.TrimSpace(s) == "" {
+			continue // some lines are then left out
+		}
+		got := structure(t, replayOutput(t, sampleReplay(s), 0, true))
+		for _, kind := range []string{"Heading", "Table", "TableRow", "FencedCodeBlock", "List"} {
+			assert.Equal(t, want[kind], got[kind], "%s of %q", kind, s)
+		}
+	}
+}
+
+// TestStaticIsNeverTheExpectedResult: every form of the report says so.
+func TestStaticIsNeverTheExpectedResult(t *testing.T) {
+	r := sampleReplay("x")
+	for _, out := range []string{replayOutput(t, r, 80, false), replayOutput(t, r, 160, false), replayOutput(t, r, 0, true)} {
+		assert.Contains(t, strings.Join(strings.Fields(out), " "), "It is not the expected result of an A/B")
+	}
+}
+
+func TestReplayRowsSayWhatIsKnown(t *testing.T) {
+	out := replayOutput(t, sampleReplay("own"), 160, false)
+	for _, want := range []string{
+		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.23 to \$1\.10 +10–33 +none +11\.1 / 8 +4,584 +below the noise`,
+		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +217 / 0 +3 +risky`,
+		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold the tool definitions`,
+		`(?m)^  dedup-reads .* – +nothing to change here`,
+		`(?m)^  own +– +– +– +0 +none +– / – +– +– +no usage in the log;`,
+		`(?m)^  serialize +-9\.00M +-15\.3 % +\$2\.12 dearer +0 .*68 requests added`,
+	} {
+		assert.Regexp(t, want, out)
+	}
+}
+
+func TestReplayJSONKeepsUnknown(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, report.ReplayJSON(&out, sampleReplay("x"), false))
+	var got struct {
+		Variants []map[string]any
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	require.Len(t, got.Variants, 7)
+	for _, key := range []string{"static_saving_tokens", "static_saving_usd", "detours", "trials", "ab_command", "unsupported"} {
+		value, there := got.Variants[4][key]
+		assert.True(t, there, key)
+		assert.Nil(t, value, key)
+	}
+	assert.Equal(t, []any{}, got.Variants[4]["warnings"])
+}
+
+func TestUnifiedDiff(t *testing.T) {
+	var many []string
+	for i := range 30 {
+		many = append(many, strings.Repeat("x", i+1))
+	}
+	before := strings.Join(many, "\n")
+	after := strings.Join(append(append([]string{}, many[:10]...), append([]string{"new"}, many[12:]...)...), "\n")
+	r := sampleReplay("x")
+	r.Variants[0].Changes = []report.TextChange{{SessionID: "s", Item: 1, From: 1, Last: 2, Why: "w", Before: before, After: after}}
+	out := replayOutput(t, r, 80, false)
+	// Lines 11 and 12 go, one comes; two equal lines stand on either side.
+	want := strings.Join([]string{
+		"  @ 8 equal lines", "   " + many[8], "   " + many[9], "  -" + many[10], "  -" + many[11], "  +new", "   " + many[12], "   " + many[13], "  @ 16 equal lines",
+	}, "\n")
+	assert.Contains(t, out, want)
+}
