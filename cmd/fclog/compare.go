@@ -113,7 +113,10 @@ func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		arms[i], notes = trials, append(notes, warnings...)
+		arms[i] = trials
+		for _, w := range warnings {
+			notes = append(notes, [2]string{"baseline: ", "candidate: "}[i]+w)
+		}
 	}
 	o.Names = armNames(paths)
 	result := compare.Compare(arms[0], arms[1], o)
@@ -133,11 +136,14 @@ func armNames(paths []string) [2]string {
 // trials makes trials of the sessions under a path, with what a harness wrote beside
 // their logs.
 func (a *app) trials(ctx context.Context, r request, cost compare.Cost) ([]compare.Trial, []string, error) {
-	recs, err := a.recorded(ctx, r)
+	recs, leftOut, err := a.recorded(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	trials, warnings := compare.Trials(recs, cost)
+	if leftOut > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d sub-agent sessions are left out, as their logs are not among those read", leftOut))
+	}
 	roots := rootsOf(recs)
 	if len(roots) != len(trials) {
 		return trials, warnings, nil

@@ -143,7 +143,7 @@ func (a *app) batching(ctx context.Context, f *promptsFlags, p *report.Prompts) 
 	if len(f.logs) == 0 {
 		return nil
 	}
-	recs, err := a.recorded(ctx, request{paths: f.logs, prices: f.prices})
+	recs, _, err := a.recorded(ctx, request{paths: f.logs, prices: f.prices})
 	if err != nil {
 		return err
 	}

@@ -129,14 +129,19 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 		return err
 	}
 	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices}
-	recs, err := a.recorded(cmd.Context(), r)
+	recs, leftOut, err := a.recorded(cmd.Context(), r)
 	if err != nil {
 		return err
 	}
 	if f.calibrate {
 		return a.calibrate(f, recs)
 	}
-	return a.replayAll(cmd.Context(), f, recs, uses)
+	shown, err := a.replayAll(cmd.Context(), f, recs, uses)
+	if err != nil {
+		return err
+	}
+	shown.LeftOut = leftOut
+	return a.writeReplay(f, shown)
 }
 
 // uses are the variants asked for: by name, else the own ones, else the usual ones.
@@ -177,14 +182,16 @@ func (a *app) uses(cmd *cobra.Command, f *replayFlags) ([]replay.Use, error) {
 	return uses, nil
 }
 
-// recorded reads what a request names and measures it; when it returns, nothing
-// temporary is left.
-func (a *app) recorded(ctx context.Context, r request) ([]replay.Recording, error) {
-	var recs []replay.Recording
-	err := a.withDB(ctx, r, func(s *source, db *analyze.DB) error {
+// recorded reads what a request names and measures it, and counts the sub-agents that
+// are known but not among it; when it returns, nothing temporary is left.
+func (a *app) recorded(ctx context.Context, r request) (recs []replay.Recording, leftOut int64, err error) {
+	err = a.withDB(ctx, r, func(s *source, db *analyze.DB) error {
 		a.warnSkipped(s)
 		sessions, err := db.Recordings(ctx)
 		if err != nil {
+			return err
+		}
+		if leftOut, err = leftOutOf(ctx, db); err != nil {
 			return err
 		}
 		if len(sessions) == 0 {
@@ -196,7 +203,19 @@ func (a *app) recorded(ctx context.Context, r request) ([]replay.Recording, erro
 		recs = measured(sessions)
 		return nil
 	})
-	return recs, err
+	return recs, leftOut, err
+}
+
+func leftOutOf(ctx context.Context, db *analyze.DB) (n int64, err error) {
+	rows, err := analyze.Ask(ctx, db, "left-out", analyze.Params{})
+	if err != nil {
+		return 0, err
+	}
+	defer closing(rows.Close, &err)
+	for rows.Next() {
+		n++
+	}
+	return n, rows.Err()
 }
 
 // measured sizes sessions, a few at a time.
@@ -216,14 +235,14 @@ func measured(sessions []*rollout.Session) []replay.Recording {
 	return recs
 }
 
-func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recording, uses []replay.Use) error {
+func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recording, uses []replay.Use) (*report.Replay, error) {
 	engine, err := a.engine(f.prices)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rates, err := f.baseRates(recs)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	estimator := detour.NewEstimator(recs, rates)
 	result, err := engine.Run(recs, uses, replay.RunOptions{
@@ -231,10 +250,10 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 		Trials:  compare.TrialsNeeded,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
 	shown := shownReplay(result, recs, uses)
 	if f.diff || f.emit != "" {
@@ -244,10 +263,10 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 	}
 	if f.emit != "" {
 		if err := emit(f.emit, shown); err != nil {
-			return fmt.Errorf("writing to %s: %w", f.emit, err)
+			return nil, fmt.Errorf("writing to %s: %w", f.emit, err)
 		}
 	}
-	return a.writeReplay(f, shown)
+	return shown, nil
 }
 
 // engine prices plans by the price book and the shipped cache model.

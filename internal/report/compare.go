@@ -137,7 +137,7 @@ func comparePredicted(r *compare.Result) *section {
 	}
 	t := &table{columns: []column{
 		{title: "variant", flex: true, min: 14}, {title: "tokens per request", number: true}, {title: "measured", number: true},
-		{title: "requests with detours", number: true}, {title: "measured", number: true}, {title: "verdict", optional: 1},
+		{title: "requests with detours", number: true}, {title: "measured", number: true}, {title: "verdict", flex: true, min: 8, optional: 1},
 	}}
 	for _, p := range r.Predicted {
 		detours := term.Opt(p.DetourRequests, logPercent)
@@ -254,7 +254,7 @@ type Experiment struct {
 func experimentsDocument(list []Experiment) document {
 	t := &table{columns: []column{
 		{title: "experiment", flex: true, min: 20}, {title: "tokens", number: true}, {title: "requests", number: true}, {title: "per request", number: true},
-		{title: "tasks", number: true, optional: 1}, {title: "recorded"}, {title: "verdict"},
+		{title: "tasks", number: true, optional: 1}, {title: "recorded", flex: true, min: 8}, {title: "verdict"},
 	}}
 	for _, e := range list {
 		d := e.Result.Deltas

@@ -16,6 +16,7 @@ import (
 type Replay struct {
 	Report   *replay.Report
 	Variants []ReplayVariant // parallel to Report.Variants
+	LeftOut  int64           // sub-agent sessions that are known but not among those read
 }
 
 // ReplayVariant is what the engine does not know of a variant.
@@ -74,8 +75,9 @@ func ReplayJSON(w io.Writer, r *Replay, indent bool) error {
 		Baseline      replay.Totals       `json:"baseline"`
 		Variants      []variantJSON       `json:"variants"`
 		CacheModel    replay.CacheError   `json:"cache_model"`
+		LeftOut       int64               `json:"left_out_sub_agent_sessions"`
 		Warnings      []string            `json:"warnings"`
-	}{r.Report.SchemaVersion, r.Report.Sessions, r.Report.Baseline, []variantJSON{}, r.Report.CacheModel, r.Report.Warnings}
+	}{r.Report.SchemaVersion, r.Report.Sessions, r.Report.Baseline, []variantJSON{}, r.Report.CacheModel, r.LeftOut, r.Report.Warnings}
 	for i, e := range r.Report.Variants {
 		out.Variants = append(out.Variants, variantJSON{e, r.Variants[i].Need, r.Variants[i].Line})
 	}
@@ -126,6 +128,9 @@ func replayDocument(r *Replay, o ReplayOptions, wide bool) document {
 			d.sections = append(d.sections, *s)
 		}
 	}
+	if s := sourceSection(r.Report.Variants); s != nil {
+		d.sections = append(d.sections, *s)
+	}
 	d.sections = append(d.sections, cacheSection(r.Report.CacheModel))
 	if s := warningSection(r.Report.Warnings); s != nil {
 		d.sections = append(d.sections, *s)
@@ -162,7 +167,11 @@ func replayHead(r *Replay) section {
 	default:
 		parts = append(parts, fmt.Sprintf("**%s**", term.USD(*b.CostUSD)))
 	}
-	return section{prose: []string{strings.Join(parts, ", ") + "."}}
+	s := section{prose: []string{strings.Join(parts, ", ") + "."}}
+	if r.LeftOut > 0 {
+		s.prose = append(s.prose, fmt.Sprintf("Left out: **%s**; name the folder that holds their logs to include them.", term.Count(r.LeftOut, "sub-agent session", "sub-agent sessions")))
+	}
+	return s
 }
 
 // staticOnly must stand beside every static figure.
@@ -194,7 +203,7 @@ func legend(r *Replay) string {
 	s := "**Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens and in USD."
 	for _, v := range r.Variants {
 		if v.Need != nil {
-			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s.", v.Need.Unit, v.Need.Basis)
+			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s: a standard deviation of %.3f of the log ratio.", v.Need.Unit, v.Need.Basis, v.Need.SD)
 		}
 	}
 	return s
@@ -301,8 +310,10 @@ func detoursOf(e replay.Estimate) string {
 	return "none" // nothing was cut that the model could miss
 }
 
-// mostPairs is where no A/B can be run any more.
-const mostPairs = 100_000
+const (
+	mostPairs  = 100_000 // beyond it the number says nothing any more
+	mostTrials = 1000    // beyond it nobody runs an A/B
+)
 
 func pairs(n int64) string {
 	if n > mostPairs {
@@ -403,11 +414,25 @@ func evidence(e replay.Estimate) []text {
 		s += fmt.Sprintf(". Base rate %s net of its null, from %s of %s that were gone back to",
 			term.Percent(*v.BaseRate), term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"))
 	}
-	out := []text{{s: s + "."}}
-	if v.Source != "" {
-		out = append(out, fromLog("Source of the base rate: "+v.Source+"."))
+	return []text{{s: s + "."}}
+}
+
+// sourceSection says where the base rates of detours come from.
+func sourceSection(list []replay.Estimate) *section {
+	var sources []string
+	for _, e := range list {
+		if e.Detours != nil {
+			sources = addNew(sources, e.Detours.Evidence.Source)
+		}
 	}
-	return out
+	if len(sources) == 0 {
+		return nil
+	}
+	s := &section{title: "Where base rates of detours come from"}
+	for _, source := range sources {
+		s.lines = append(s.lines, fromLog(source+"."))
+	}
+	return s
 }
 
 // liveTest is what it takes to see the saving.
@@ -416,15 +441,14 @@ func liveTest(v ReplayVariant) []text {
 	if n := v.Need; n != nil && n.Pairs > mostPairs {
 		out = append(out, text{s: fmt.Sprintf("A live A/B cannot show it: that would take more than %s %s.", term.Exact(mostPairs), n.Unit)})
 	} else if n != nil {
-		out = append(out, text{s: fmt.Sprintf("A live A/B needs %s %s to show a change of %+.1f %%: the log ratio of two runs has a standard deviation of %.3f by %s.",
-			term.Exact(n.Pairs), n.Unit, 100*math.Expm1(n.Change), n.SD, n.Basis)})
+		out = append(out, text{s: fmt.Sprintf("A live A/B needs %s %s to show a change of %+.1f %%.", term.Exact(n.Pairs), n.Unit, 100*math.Expm1(n.Change))})
 	}
 	return out
 }
 
 // commandOf is the command that runs a live A/B, as Markdown; "" there is none.
 func commandOf(v ReplayVariant) string {
-	if v.Line == nil || v.Need != nil && v.Need.Pairs > mostPairs {
+	if v.Line == nil || v.Need != nil && v.Need.Pairs > mostTrials {
 		return ""
 	}
 	s := "To run it: `" + v.Line.Command + "`"

@@ -148,7 +148,7 @@ func TestReplayRowsSayWhatIsKnown(t *testing.T) {
 	for _, want := range []string{
 		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.23 to \$1\.10 +10–33 +none +11\.1 / 8 +4,584 +below the noise`,
 		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +217 / 0 +3 +risky`,
-		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold the tool definitions`,
+		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold`,
 		`(?m)^  dedup-reads .* – +nothing to change here`,
 		`(?m)^  own +– +– +– +0 +none +– / – +– +– +no usage in the log;`,
 		`(?m)^  serialize +-9\.00M +-15\.3 % +\$2\.12 dearer +0 .*68 requests added`,

@@ -108,7 +108,7 @@ func (t *terminal) section(s section) error {
 		}
 	}
 	if s.table != nil {
-		if len(s.prose) > 0 {
+		if len(s.prose)+len(s.lines) > 0 {
 			t.line("")
 		}
 		for _, line := range t.table(*s.table).Render(t.width, t.theme) {

@@ -1,0 +1,90 @@
+package report_test
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/internal/term/termtest"
+	"github.com/fclog/fclog/prompts"
+	"github.com/fclog/fclog/replay/compare"
+	"github.com/fclog/fclog/replay/detour"
+)
+
+// sampleComparison is the invented A/B of testdata/ab with words wherever text of a
+// log may stand.
+func sampleComparison(t *testing.T, words string) *compare.Result {
+	t.Helper()
+	reports, err := compare.ReadEval(filepath.Join("..", "..", "testdata", "ab", "eval-ab.json"))
+	require.NoError(t, err)
+	r := compare.FromReport(reports[0], compare.Options{Names: [2]string{words, "candidate"}})
+	r.Source = words
+	for i := range r.Tasks {
+		r.Tasks[i].Label = words
+	}
+	r.Parallel = &compare.Parallel{Expected: 3, Baseline: compare.ParallelArm{Trials: 3, Met: 1, Missed: []string{words, words}, Unknown: 1}, Candidate: compare.ParallelArm{Trials: 2, Met: 2}}
+	r.Predicted = []compare.PredictedDelta{
+		{Variant: words, Verdict: words, StaticPerRequest: ptr(-0.1), MeasuredPerRequest: ptr(0.0125), DetourRequestsLow: ptr(0.02), DetourRequestsHigh: ptr(0.1), DetourRequests: ptr(0.05), MeasuredRequests: ptr(0.0)},
+		{Variant: "no-line-numbers"},
+	}
+	r.Warnings = append(r.Warnings, words)
+	return r
+}
+
+func comparison(t *testing.T, r *compare.Result, width int, markdown bool) string {
+	t.Helper()
+	var out bytes.Buffer
+	if markdown {
+		require.NoError(t, report.CompareMarkdown(&out, r, report.Options{}))
+		return out.String()
+	}
+	require.NoError(t, report.CompareTerminal(&out, r, report.Options{Width: width, UTF8: true}))
+	return out.String()
+}
+
+func TestCompareGolden(t *testing.T) {
+	r := sampleComparison(t, "matched")
+	golden(t, "compare-80.txt", comparison(t, r, 80, false))
+	golden(t, "compare-160.txt", comparison(t, r, 160, false))
+	golden(t, "compare.md", comparison(t, r, 0, true))
+}
+
+func TestHostileComparison(t *testing.T) {
+	want := structure(t, comparison(t, sampleComparison(t, "plain"), 0, true))
+	for _, s := range termtest.Hostile() {
+		for _, width := range []int{80, 120, 160} {
+			termtest.CheckTerminal(t, comparison(t, sampleComparison(t, s), width, false), width, false)
+		}
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		got := structure(t, comparison(t, sampleComparison(t, s), 0, true))
+		for _, kind := range []string{"Heading", "Table", "TableRow", "List"} {
+			assert.Equal(t, want[kind], got[kind], "%s of %q", kind, s)
+		}
+	}
+}
+
+func TestHostileExperimentsRatesAndPrompts(t *testing.T) {
+	for _, s := range termtest.Hostile() {
+		o := report.Options{Width: 80, UTF8: true}
+		p := &report.Prompts{Base: s, Variant: s, Lost: []prompts.Loss{{Rule: "no-poll", Title: "t", Why: "w", Sentence: s, Contradiction: s}},
+			Rules: []report.PromptRule{{ID: "no-poll", State: "lost", Sentence: s}}}
+		rates := detour.Rates{Overall: detour.Stratum{Cases: 1}, Strata: []detour.Stratum{{Agent: s, Cases: 1}}}
+		var out bytes.Buffer
+		require.NoError(t, report.ExperimentsTerminal(&out, []report.Experiment{{Name: s, Recorded: s, Result: sampleComparison(t, s)}}, o))
+		require.NoError(t, report.PromptsTerminal(&out, p, o))
+		require.NoError(t, report.RatesTerminal(&out, rates, o))
+		termtest.CheckTerminal(t, out.String(), 80, false)
+		out.Reset()
+		require.NoError(t, report.ExperimentsMarkdown(&out, []report.Experiment{{Name: s, Recorded: s, Result: sampleComparison(t, s)}}, o))
+		require.NoError(t, report.PromptsMarkdown(&out, p, o))
+		require.NoError(t, report.RatesMarkdown(&out, rates, o))
+		structure(t, out.String())
+	}
+}
