@@ -185,7 +185,7 @@ func replayTable(r *Replay, wide bool) section {
 		{title: "removed", number: true},
 	}}
 	if wide {
-		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even tok / USD", number: true, optional: 1}, column{title: "pairs", number: true, optional: 2})
+		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even", number: true, optional: 1}, column{title: "pairs", number: true, optional: 2})
 	}
 	t.columns = append(t.columns, column{title: "verdict"})
 	for i, e := range r.Report.Variants {
@@ -200,7 +200,7 @@ func replayTable(r *Replay, wide bool) section {
 
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
-	s := "**Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens and in USD."
+	s := "**Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD."
 	for _, v := range r.Variants {
 		if v.Need != nil {
 			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s: a standard deviation of %.3f of the log ratio.", v.Need.Unit, v.Need.Basis, v.Need.SD)
