@@ -466,3 +466,43 @@ func TestRealLogsUnderTenVariants(t *testing.T) {
 		termtest.CheckTerminal(t, got.stdout, 80, false)
 	}
 }
+
+// TestStaticSavingIsWithinTheAuditsBounds: what the audit counts with SQL as
+// addressable bounds what a replay can save.
+func TestStaticSavingIsWithinTheAuditsBounds(t *testing.T) {
+	bounds := map[string]string{
+		"compress": "output-compression", "no-line-numbers": "line-number-prefixes", "inline-batching": "inline-batching",
+		"batch-reads": "serial-chains", "dedup-reads": "repeats-and-re-reads",
+	}
+	for _, args := range [][]string{{testdata("codex")}, {testdata("claude-code")}, {testdata("freecode")}, {"--demo"}} {
+		h := newHome(t)
+		got := h.run(append([]string{"audit", "--format", "json"}, args...)...)
+		require.Equal(t, 0, got.code, got.stderr)
+		var audit struct {
+			Savings []struct {
+				Technique string
+				Carried   int64 `json:"addressable_carried_tokens"`
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &audit))
+		addressable := map[string]int64{}
+		for _, s := range audit.Savings {
+			addressable[s.Technique] = s.Carried
+		}
+		got = h.run(append([]string{"replay", "--format", "json"}, args...)...)
+		require.Equal(t, 0, got.code, got.stderr)
+		var out struct {
+			Variants []struct {
+				Variant string
+				High    *int64 `json:"static_saving_tokens_high"`
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+		for _, v := range out.Variants {
+			if technique, ok := bounds[v.Variant]; ok && v.High != nil {
+				require.Contains(t, addressable, technique)
+				assert.LessOrEqual(t, *v.High, addressable[technique], "%v %s", args, v.Variant)
+			}
+		}
+	}
+}
