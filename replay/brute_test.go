@@ -95,6 +95,7 @@ func checkPayloads(t require.TestingT, rec Recording, e *Engine, p Plan, count C
 		removed[r.Request] = true
 	}
 	low, high := e.Evaluate(rec, p, false), e.Evaluate(rec, p, true)
+	sum, given, clamped := 0.0, int64(0), false
 	for i, r := range rec.Session.Requests {
 		before, after := materialise(rec, Plan{}, count, i), materialise(rec, p, count, i)
 		require.Equal(t, rec.Sizes.Requests[i].Counted, rawOf(before), "request %d as recorded", i)
@@ -122,8 +123,14 @@ func checkPayloads(t require.TestingT, rec Recording, e *Engine, p Plan, count C
 		for kind, n := range byKind {
 			saved += factor(rec, r.Model, kind) * float64(n)
 		}
-		want := max(0, float64(*r.Usage.Input)-saved)
-		require.InDelta(t, want, float64(*low.Requests[i].Input), 0.5000001, "request %d", i)
+		left := float64(*r.Usage.Input) - saved
+		require.InDelta(t, max(0, left), float64(*low.Requests[i].Input), 1.000001, "request %d", i)
+		if !r.Inherited {
+			sum, given, clamped = sum+saved, given+*r.Usage.Input-*low.Requests[i].Input, clamped || left < 1
+		}
+	}
+	if !clamped {
+		require.Equal(t, int64(math.Floor(sum+1e-6)), given, "whole tokens of the sum")
 	}
 }
 

@@ -107,7 +107,7 @@ func (f CacheFamily) lifetime(hour bool) float64 {
 
 // served rounds a shared prefix down to what the cache gives back of it.
 func (f CacheFamily) served(model string, prefix float64) int64 {
-	n := int64(math.Floor(prefix + 1e-6)) // sums of factors come out a hair below whole tokens
+	n := whole(prefix)
 	if n < f.minimum(model) || n <= 0 {
 		return 0
 	}

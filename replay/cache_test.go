@@ -143,7 +143,7 @@ func TestLateEditBreaksThePrefix(t *testing.T) {
 	// third request: 2000×0.3 + 1300×3.75 = 5475 instead of 3675
 	assert.InDelta(t, (22200+5475-3675)*1e-6, *o.Total.CostUSD, 1e-12)
 
-	r, err := e.Run([]Recording{rec}, []Use{fixed("mask", Plan{Edits: []Edit{edit(0, 3, 100)}})}, RunOptions{})
+	r, err := e.Run(t.Context(), []Recording{rec}, []Use{fixed("mask", Plan{Edits: []Edit{edit(0, 3, 100)}})}, RunOptions{})
 	require.NoError(t, err)
 	v := r.Variants[0]
 	assert.Equal(t, int64(900), *v.StaticSavingTokens)
@@ -231,7 +231,7 @@ func TestRemovalRange(t *testing.T) {
 	assert.InDelta(t, (11250+600+900+4500+3000)*1e-6, *o.Total.CostUSD, 1e-12)
 	assert.Equal(t, 3500.0, o.Contributions[0].SavedTokens)
 
-	r, err := e.Run([]Recording{rec}, []Use{fixed("inline", plan)}, RunOptions{})
+	r, err := e.Run(t.Context(), []Recording{rec}, []Use{fixed("inline", plan)}, RunOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, int64(0), *r.Variants[0].StaticSavingTokens)
 	assert.Equal(t, int64(3500), *r.Variants[0].StaticSavingTokensHigh)
@@ -259,7 +259,7 @@ func TestAdditionsAndExtras(t *testing.T) {
 // request behind it sends 3,200 again and answers with 100, and the 300 that come back
 // are carried by the third request: 3,600 tokens. In USD: 3200×0.3 + 100×15 + 300×3.75.
 func TestBreakEven(t *testing.T) {
-	r, err := handEngine(t).Run([]Recording{three(time.Minute).recording(t)}, []Use{fixed("cut", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{})
+	r, err := handEngine(t).Run(t.Context(), []Recording{three(time.Minute).recording(t)}, []Use{fixed("cut", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{})
 	require.NoError(t, err)
 	v := r.Variants[0]
 	assert.Equal(t, int64(600), *v.StaticSavingTokens)

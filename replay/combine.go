@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -17,11 +18,14 @@ import (
 //     step's sight and stays in force from there on, unless the later step drops
 //     the span altogether. A text of the later step that would begin there or
 //     later is left out, with a warning.
-func (e *Engine) Plan(rec Recording, use Use) Plan {
+//
+// When ctx ends, steps that start other programs stop, and the plan is not to be
+// used.
+func (e *Engine) Plan(ctx context.Context, rec Recording, use Use) Plan {
 	c := combination{rec: rec, edits: map[int][]Edit{}, removed: map[int]int{}}
 	var unsupported []string
 	for _, step := range use.Steps {
-		p := step.Variant.Plan(c.view(e.Count), step.Values)
+		p := step.Variant.Plan(c.view(ctx, e.Count), step.Values)
 		c.plan.Warnings = append(c.plan.Warnings, p.Warnings...)
 		if p.Unsupported != "" {
 			unsupported = append(unsupported, step.Variant.Name+": "+p.Unsupported)
@@ -51,8 +55,8 @@ type combination struct {
 }
 
 // view is what the next step sees.
-func (c *combination) view(count CountText) View {
-	v := View{Recording: c.rec, Count: count, texts: map[int]string{}, gone: map[int]bool{}, off: map[int]bool{}}
+func (c *combination) view(ctx context.Context, count CountText) View {
+	v := View{ctx: ctx, Recording: c.rec, Count: count, texts: map[int]string{}, gone: map[int]bool{}, off: map[int]bool{}}
 	for span, list := range c.edits {
 		if e := list[0]; e.Early(c.rec.Session) {
 			v.texts[span] = e.Text

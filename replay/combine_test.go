@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func TestLaterStepsSeeEarlierTexts(t *testing.T) {
 	}}
 	rec := three(time.Minute).recording(t)
 	e := handEngine(t)
-	p := e.Plan(rec, Use{Name: "x", Steps: []Step{{Variant: first}, {Variant: halve}, {Variant: halve}, {Variant: look}}})
+	p := e.Plan(t.Context(), rec, Use{Name: "x", Steps: []Step{{Variant: first}, {Variant: halve}, {Variant: halve}, {Variant: look}}})
 	assert.True(t, removed)
 	assert.Equal(t, []Removal{{Request: 1, Certain: true}}, p.Removals)
 	require.Len(t, p.Edits, 3)
@@ -73,13 +74,13 @@ func TestUnsupported(t *testing.T) {
 	rec := three(time.Minute).recording(t)
 	e := handEngine(t)
 	use := Use{Name: "never", Steps: []Step{{Variant: never}}}
-	assert.Equal(t, "the log holds no tools", e.Plan(rec, use).Unsupported)
+	assert.Equal(t, "the log holds no tools", e.Plan(t.Context(), rec, use).Unsupported)
 	both := Use{Name: "both", Steps: []Step{{Variant: never}, fixed("cut", Plan{Edits: []Edit{edit(1, 2, 200)}}).Steps[0]}}
-	p := e.Plan(rec, both)
+	p := e.Plan(t.Context(), rec, both)
 	assert.Empty(t, p.Unsupported)
 	assert.Equal(t, []string{"left out of the combination: never: the log holds no tools"}, p.Warnings)
 
-	r, err := e.Run([]Recording{rec}, []Use{use}, RunOptions{})
+	r, err := e.Run(t.Context(), []Recording{rec}, []Use{use}, RunOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, "the log holds no tools", *r.Variants[0].Unsupported)
 	assert.Nil(t, r.Variants[0].StaticSavingTokens, "not 0: it is not known")
@@ -94,7 +95,7 @@ func TestCombinationAddsUp(t *testing.T) {
 		a := edit(1, rapid.IntRange(2, 3).Draw(rt, "from"), rapid.IntRange(0, 900).Draw(rt, "n"))
 		b := edit(0, rapid.IntRange(1, 3).Draw(rt, "from"), rapid.IntRange(0, 1900).Draw(rt, "n"))
 		saved := func(steps ...Step) int64 {
-			o := e.Evaluate(rec, e.Plan(rec, Use{Steps: steps}), false)
+			o := e.Evaluate(rec, e.Plan(t.Context(), rec, Use{Steps: steps}), false)
 			return 10700 - *o.Total.InputTokens
 		}
 		x, y := fixed("a", Plan{Edits: []Edit{a}}).Steps[0], fixed("b", Plan{Edits: []Edit{b}}).Steps[0]
@@ -117,13 +118,13 @@ func TestSenselessPlans(t *testing.T) {
 	o := e.Evaluate(rec, plan, true)
 	assert.Equal(t, []int64{3000, 3500, 4000}, inputs(o), "of two edits that begin together the later holds: 500 to 300")
 	assert.Len(t, o.Warnings, 3)
-	_, err := e.Run([]Recording{rec}, []Use{fixed("x", plan), {Name: "nothing"}}, RunOptions{})
+	_, err := e.Run(t.Context(), []Recording{rec}, []Use{fixed("x", plan), {Name: "nothing"}}, RunOptions{})
 	require.NoError(t, err)
 }
 
 func report(t *testing.T, rec Recording, plan Plan) (*Report, Estimate) {
 	t.Helper()
-	r, err := handEngine(t).Run([]Recording{rec}, []Use{fixed("v", plan)}, RunOptions{})
+	r, err := handEngine(t).Run(t.Context(), []Recording{rec}, []Use{fixed("v", plan)}, RunOptions{})
 	require.NoError(t, err)
 	return r, r.Variants[0]
 }
@@ -170,7 +171,7 @@ func TestNoUsage(t *testing.T) {
 	assert.Empty(t, v.Verdict)
 	assert.Contains(t, strings.Join(r.Warnings, "\n"), "no usage")
 
-	both, err := handEngine(t).Run([]Recording{three(time.Minute).recording(t), silent}, []Use{fixed("v", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{})
+	both, err := handEngine(t).Run(t.Context(), []Recording{three(time.Minute).recording(t), silent}, []Use{fixed("v", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{})
 	require.NoError(t, err)
 	assert.Nil(t, both.Variants[0].StaticSavingTokens, "null where any session lacks usage")
 	assert.Equal(t, int64(1200), both.Variants[0].SavedCountedTokens)
@@ -238,13 +239,54 @@ func TestVerdicts(t *testing.T) {
 		{"detours eat it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), Detours: &Detours{Expected: 3}}, false, Risky},
 		{"detours do not", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 2.9}}, false, WorthAB},
 	} {
-		assert.Equal(t, c.want, verdict(c.e, c.free), c.name)
+		assert.Equal(t, c.want, verdict(c.e, c.free, false), c.name)
 	}
+}
+
+// 900 of 1,000 tokens are nearly all, 899 are not.
+func TestEmptiedIsRisky(t *testing.T) {
+	e := Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.5)}
+	assert.Equal(t, Risky, verdict(e, false, emptied(900, 1000)))
+	assert.Equal(t, Risky, verdict(e, true, emptied(900, 1000)))
+	assert.Equal(t, WorthAB, verdict(e, false, emptied(899, 1000)))
+	assert.False(t, emptied(0, 0))
+	assert.Empty(t, verdict(Estimate{}, false, true), "unknown stays unknown")
+}
+
+// The three requests carry 1,000, 1,500 and 2,200 tokens: 4,700 in all. Without the
+// prompt 3 × 1,000 and without the first result 2 × 500 go, which leaves the 700 of
+// the last result: 4,000 of 4,700 are 85 %. With half of that dropped, 4,350 are 93 %.
+func TestPlanThatEmptiesASession(t *testing.T) {
+	rec := three(time.Minute).recording(t)
+	_, v := report(t, rec, Plan{Edits: []Edit{edit(0, 1, 0), edit(1, 2, 0)}})
+	assert.Equal(t, WorthAB, v.Verdict)
+	_, v = report(t, rec, Plan{Edits: []Edit{edit(0, 1, 0), edit(1, 2, 0), edit(2, 3, 350)}})
+	assert.Equal(t, Risky, v.Verdict)
+	assert.Contains(t, strings.Join(v.Warnings, "\n"), "takes away 93 % of all text that was sent")
+}
+
+// A run that is stopped answers with the reason and nothing else, and asks no
+// variant for another plan.
+func TestStoppedRun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	asked := 0
+	stops := Variant{Name: "stops", Plan: func(v View, _ Values) Plan {
+		asked++
+		stop()
+		<-v.Context().Done()
+		return Plan{}
+	}}
+	rec := three(time.Minute).recording(t)
+	use := Use{Name: "stops", Steps: []Step{{Variant: stops}}}
+	r, err := handEngine(t).Run(ctx, []Recording{rec, rec, rec}, []Use{use, {Name: "again", Steps: use.Steps}}, RunOptions{Workers: 1})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Nil(t, r)
+	assert.Equal(t, 1, asked)
 }
 
 func TestRunPassesOn(t *testing.T) {
 	rec := three(time.Minute).recording(t)
-	r, err := handEngine(t).Run([]Recording{rec, rec}, []Use{fixed("v", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{
+	r, err := handEngine(t).Run(t.Context(), []Recording{rec, rec}, []Use{fixed("v", Plan{Edits: []Edit{edit(1, 2, 200)}})}, RunOptions{
 		Detours: func(recs []Recording, plans []Plan) *Detours {
 			return &Detours{Expected: float64(len(recs) + len(plans))}
 		},
@@ -258,7 +300,7 @@ func TestRunPassesOn(t *testing.T) {
 	assert.Len(t, v.Top, 2)
 	assert.Equal(t, int64(21400), *r.Baseline.InputTokens)
 
-	_, err = handEngine(t).Run(nil, nil, RunOptions{})
+	_, err = handEngine(t).Run(t.Context(), nil, nil, RunOptions{})
 	assert.Error(t, err)
 }
 

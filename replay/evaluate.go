@@ -1,7 +1,9 @@
 package replay
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/fclog/fclog/rollout"
 )
@@ -68,8 +70,9 @@ func (v *evaluation) sizePayloads() {
 	n := len(v.factors)
 	v.saved, v.low, v.high = make([]int64, n), make([]float64, n), make([]float64, n)
 	saving := make([]float64, n)
-	for kind, diff := range v.differences() {
-		raw := make([]int64, n)
+	differences := v.differences()
+	for _, kind := range slices.Sorted(maps.Keys(differences)) {
+		diff, raw := differences[kind], make([]int64, n)
 		running := map[int]int64{}
 		for i, r := range v.rec.Session.Requests {
 			running[r.Chain] += diff[place{r.Chain, r.Number}]
@@ -85,13 +88,39 @@ func (v *evaluation) sizePayloads() {
 		}
 	}
 	v.input = make([]*int64, n)
+	sum := wholes{}
 	for i, r := range v.rec.Session.Requests {
-		if r.Usage.Input != nil {
-			left := max(0, *r.Usage.Input-int64(math.Round(saving[i])))
-			v.input[i] = &left
+		if r.Usage.Input == nil {
+			continue
 		}
+		less := whole(saving[i])
+		if !r.Inherited && !v.removed[i] {
+			less = sum.next(saving[i])
+		}
+		left := max(0, *r.Usage.Input-less)
+		v.input[i] = &left
 	}
 }
+
+// wholes deals out a sum of fractions in whole tokens: what has been dealt out so
+// far is always the whole part of the sum so far. Rounding each request by itself
+// would let the errors of many requests add up.
+type wholes struct {
+	sum   float64
+	given int64
+}
+
+func (w *wholes) next(tokens float64) int64 {
+	w.sum += tokens
+	n := whole(w.sum) - w.given
+	w.given += n
+	return n
+}
+
+// whole is the largest whole number of tokens that has been saved: rounding down
+// keeps a sum over recordings below what their sums make together. Sums of factors
+// come out a hair below whole tokens.
+func whole(tokens float64) int64 { return int64(math.Floor(tokens + 1e-6)) }
 
 // place is a request number of a chain.
 type place struct{ chain, number int }

@@ -17,7 +17,7 @@ type Outcome struct {
 	Extra         Totals           // the requests the plan adds; not in Total
 	Removed       int64            // requests taken out
 	CacheReadLost *int64           // tokens no longer read because sent text changed; nil without cache figures
-	SavedLow      *float64         // input tokens saved with the factors at the lower end of their spread, extras apart; nil without usage
+	SavedLow      *float64         // whole input tokens saved with the factors at the lower end of their spread, extras apart; nil without usage
 	SavedHigh     *float64         // the same at the upper end
 	ExtraRequest  ExtraRequest
 	Contributions []Contribution // largest first
@@ -105,6 +105,11 @@ func (v *evaluation) sum(out *Outcome) {
 		if v.families[i] != nil && o.CacheRead != nil && !o.Removed {
 			lost := max(0, v.read(i, v.shared[i].unedited)-*o.CacheRead)
 			accumulate(&out.CacheReadLost, &lost)
+		}
+	}
+	for _, sum := range []*float64{out.SavedLow, out.SavedHigh} {
+		if sum != nil {
+			*sum = float64(whole(*sum))
 		}
 	}
 	for _, x := range out.Extras {

@@ -52,7 +52,7 @@ func TestCacheErrorOnRealLogs(t *testing.T) {
 	for _, folder := range []string{"freecode", "codex", "claude"} {
 		t.Run(folder, func(t *testing.T) {
 			recs := recordings(t, devdata.Dir(t, folder))
-			r, err := engine(t).Run(recs, nil, RunOptions{})
+			r, err := engine(t).Run(t.Context(), recs, nil, RunOptions{})
 			require.NoError(t, err)
 			c := r.CacheModel
 			require.Positive(t, c.Requests)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -56,14 +57,18 @@ type outcomes struct {
 
 // Run estimates every use over all recordings together. The cache parameters that
 // providers do not publish are fitted, for each recording, on the other half of
-// them; a single recording has the published ones.
-func (e *Engine) Run(recs []Recording, uses []Use, o RunOptions) (*Report, error) {
+// them; a single recording has the published ones. When ctx ends, so does the run,
+// with its error and no report.
+func (e *Engine) Run(ctx context.Context, recs []Recording, uses []Use, o RunOptions) (*Report, error) {
 	if len(recs) == 0 {
 		return nil, errors.New("no sessions to replay")
 	}
 	engines := e.folds(recs)
 	results := make([]outcomes, len(recs))
-	each(len(recs), o.Workers, func(i int) { results[i] = engines[i%len(engines)].all(recs[i], uses) })
+	each(len(recs), o.Workers, func(i int) { results[i] = engines[i%len(engines)].all(ctx, recs[i], uses) })
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("replaying: %w", err)
+	}
 	report := &Report{SchemaVersion: SchemaVersion, CacheModel: engines[0].cacheError(results)}
 	for i, rec := range recs {
 		report.Sessions = append(report.Sessions, refOf(rec.Session))
@@ -71,6 +76,9 @@ func (e *Engine) Run(recs []Recording, uses []Use, o RunOptions) (*Report, error
 	}
 	report.Warnings = recordingWarnings(report)
 	for u, use := range uses {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("replaying: %w", err)
+		}
 		report.Variants = append(report.Variants, estimate(recs, results, u, use, report, o))
 	}
 	return report, nil
@@ -135,12 +143,18 @@ func remember(count CountText) CountText {
 	}
 }
 
-// all works out every use for one recording.
-func (e *Engine) all(rec Recording, uses []Use) outcomes {
+// all works out every use for one recording, as far as ctx lets it.
+func (e *Engine) all(ctx context.Context, rec Recording, uses []Use) outcomes {
+	if ctx.Err() != nil {
+		return outcomes{}
+	}
 	l := e.ledger(rec)
 	out := outcomes{base: l.evaluate(Plan{}, false), errors: l.cacheMisses()}
 	for _, use := range uses {
-		plan := e.Plan(rec, use)
+		plan := e.Plan(ctx, rec, use)
+		if ctx.Err() != nil {
+			return outcomes{}
+		}
 		low := l.evaluate(plan, false)
 		high := low
 		if hasUncertain(plan) {

@@ -41,7 +41,7 @@ func TestLargeSessionsUnderTenVariants(t *testing.T) {
 	recs := recordings(t, devdata.Dir(t, "freecode", "large-seven"))
 	e := engine(t)
 	start := time.Now()
-	r, err := e.Run(recs, tenUses(), RunOptions{Workers: 1})
+	r, err := e.Run(t.Context(), recs, tenUses(), RunOptions{Workers: 1})
 	require.NoError(t, err)
 	took := time.Since(start)
 	t.Logf("%.3f s", took.Seconds())
@@ -58,7 +58,7 @@ func BenchmarkLargeSession(b *testing.B) {
 	e := engine(b)
 	uses := tenUses()
 	for b.Loop() {
-		_, err := e.Run(recs, uses, RunOptions{Workers: 1})
+		_, err := e.Run(b.Context(), recs, uses, RunOptions{Workers: 1})
 		require.NoError(b, err)
 	}
 }

@@ -8,8 +8,13 @@ import (
 )
 
 // nearlyAll is the share of all counted text from which on a plan leaves a session
-// that could not have run.
+// that could not have run: nine tenths, by judgement.
 const nearlyAll = 0.9
+
+// emptied says that a plan takes away nearly all text that was sent.
+func emptied(saved, recorded int64) bool {
+	return recorded > 0 && float64(saved) >= nearlyAll*float64(recorded)
+}
 
 // estimate adds up one use over all recordings.
 func estimate(recs []Recording, results []outcomes, u int, use Use, report *Report, o RunOptions) Estimate {
@@ -31,7 +36,7 @@ func estimate(recs []Recording, results []outcomes, u int, use Use, report *Repo
 	if o.Trials != nil && e.StaticSavingShare != nil && *e.StaticSavingShare != 0 {
 		e.TrialsNeeded = o.Trials(*e.StaticSavingShare, recs)
 	}
-	e.Verdict = verdict(e, !s.lossy && !asksModel(use))
+	e.Verdict = verdict(e, !s.lossy && !asksModel(use), emptied(e.SavedCountedTokens, s.base.CountedTokens))
 	e.Basis = basisOf(recs)
 	e.Warnings = append(e.Warnings, s.warn(e, len(recs), report)...)
 	return e
@@ -190,24 +195,6 @@ func (s *sums) breakEven(e *Estimate) {
 	}
 }
 
-// basisOf says what the token figures rest on.
-func basisOf(recs []Recording) string {
-	public, low, high := true, math.Inf(1), 0.0
-	for _, rec := range recs {
-		public = public && rec.Sizes.Public
-		for _, f := range factorsOf(rec.Sizes.Calibration) {
-			low, high = min(low, f.base), max(high, f.base)
-		}
-	}
-	if public {
-		return "counted with the model's own tokenizer"
-	}
-	if low == high {
-		return fmt.Sprintf("calibrated: %.2f provider tokens for one counted", low)
-	}
-	return fmt.Sprintf("calibrated: %.2f to %.2f provider tokens for one counted, by session", low, high)
-}
-
 // warn says what the reader must know about this estimate.
 func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 	out := s.warnings
@@ -220,7 +207,7 @@ func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 	if s.later > 0 {
 		out = append(out, fmt.Sprintf("%d of the recorded compactions would have come later or not at all: this estimate leaves them where they were", s.later))
 	}
-	if all := s.base.CountedTokens; all > 0 && float64(e.SavedCountedTokens) >= nearlyAll*float64(all) {
+	if all := s.base.CountedTokens; emptied(e.SavedCountedTokens, all) {
 		out = append(out, fmt.Sprintf("takes away %.0f %% of all text that was sent: no session could have run like this", 100*float64(e.SavedCountedTokens)/float64(all)))
 	}
 	if e.SavedCountedTokens < 0 {

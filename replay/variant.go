@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/fclog/fclog/rollout"
+import (
+	"context"
+
+	"github.com/fclog/fclog/rollout"
+)
 
 // Variant is a named change of policy.
 type Variant struct {
@@ -33,9 +37,19 @@ type Values map[string]string
 type View struct {
 	Recording
 	Count CountText
+	ctx   context.Context
 	texts map[int]string // by span: text put in place of the recorded one from its first request on
 	gone  map[int]bool   // by span: dropped from its first request on
 	off   map[int]bool   // by request index: removed
+}
+
+// Context ends when the plan is not wanted any more. Only variants that wait for
+// something need it.
+func (v View) Context() context.Context {
+	if v.ctx == nil {
+		return context.Background()
+	}
+	return v.ctx
 }
 
 // Text is what a span carries; "" for data without words.

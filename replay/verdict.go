@@ -5,7 +5,7 @@ const (
 	FreeByRule    = "free by rule"    // saves by the harness alone, and nothing was cut that the model could miss
 	WorthAB       = "worth an A/B"    // saves more than noise, and more than the expected detours cost
 	BelowTheNoise = "below the noise" // too little for an A/B to see
-	Risky         = "risky"           // dearer, or the expected detours eat the saving
+	Risky         = "risky"           // dearer, or the expected detours eat the saving, or hardly any text is left
 )
 
 // noiseShare is the share of the recorded input below which a saving drowns: two
@@ -18,20 +18,22 @@ const noiseShare = 0.02
 //
 //	static saving unknown                             no verdict
 //	costs more USD, or more tokens by over the noise  risky
+//	takes away 90 % of all counted text or more       risky
 //	free, and something saved, in tokens or USD       free by rule
 //	saving below the noise, in tokens and USD         below the noise
 //	expected detours at or above a break-even         risky
 //	otherwise                                         worth an A/B
 //
 // free says that nothing was cut that the model could miss, and that it need not
-// act otherwise than it did.
-func verdict(e Estimate, free bool) string {
+// act otherwise than it did. empty says that nearly all text goes: no session could
+// have run like that, so its saving is no promise, however large it looks.
+func verdict(e Estimate, free, empty bool) string {
 	if e.StaticSavingShare == nil {
 		return ""
 	}
 	saved, usd := *e.StaticSavingTokens, usdShare(e)
 	switch {
-	case usd < 0 && saved > 0, *e.StaticSavingShare < -noiseShare:
+	case usd < 0 && saved > 0, *e.StaticSavingShare < -noiseShare, empty:
 		return Risky
 	case free && (saved > 0 || saved == 0 && usd > 0):
 		return FreeByRule

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -19,10 +20,13 @@ import (
 
 // changes lists what a use changes in the texts of all recordings, what saves most
 // first.
-func changes(engine *replay.Engine, recs []replay.Recording, use replay.Use) []report.TextChange {
+func changes(ctx context.Context, engine *replay.Engine, recs []replay.Recording, use replay.Use) ([]report.TextChange, error) {
 	var out []report.TextChange
 	for _, rec := range recs {
-		plan := engine.Plan(rec, use)
+		plan := engine.Plan(ctx, rec, use)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		first := len(out)
 		for i, e := range plan.Edits {
 			out = append(out, changeOf(rec, plan, i, e))
@@ -36,7 +40,7 @@ func changes(engine *replay.Engine, recs []replay.Recording, use replay.Use) []r
 		}
 	}
 	slices.SortStableFunc(out, func(x, y report.TextChange) int { return cmp.Compare(weight(y), weight(x)) })
-	return out
+	return out, nil
 }
 
 // joined makes one change of those that go on unchanged in the next span of an item:
@@ -117,19 +121,57 @@ type emitted struct {
 }
 
 // emit writes every new text to a file of its own and an index of them. File names
-// hold numbers and fclog's own words only.
-func emit(dir string, shown *report.Replay) error {
+// hold numbers and fclog's own words only. All of it is put together in a folder of
+// its own inside and moved up at the end, the index last: what is stopped or fails
+// leaves nothing half-written.
+func emit(ctx context.Context, dir string, shown *report.Replay) (err error) {
+	made := false
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		made = true
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
+	stage, err := os.MkdirTemp(dir, ".fclog-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(stage))
+		if err != nil && made {
+			os.Remove(dir) // stays if it holds something
+		}
+	}()
+	index, folders, err := emitTexts(ctx, stage, shown)
+	if err != nil {
+		return err
+	}
+	if err := create(filepath.Join(stage, indexFile), func(w io.Writer) error { return report.WriteJSON(w, index, true) }); err != nil {
+		return err
+	}
+	for _, name := range append(folders, indexFile) {
+		if err := os.Rename(filepath.Join(stage, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const indexFile = "index.json"
+
+// emitTexts writes the texts and returns their index and the folders they are in.
+func emitTexts(ctx context.Context, dir string, shown *report.Replay) (index []emitted, folders []string, err error) {
 	sessions := map[string]int{}
 	for i, s := range shown.Report.Sessions {
 		sessions[s.SessionID] = i + 1
 	}
-	index := []emitted{}
+	index = []emitted{}
 	for i, v := range shown.Variants {
-		folder := fmt.Sprintf("%02d-%s", i+1, safeName(shown.Report.Variants[i].Variant))
+		folder, stored := fmt.Sprintf("%02d-%s", i+1, safeName(shown.Report.Variants[i].Variant)), false
 		for n, c := range v.Changes {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
 			row := emitted{
 				Variant: shown.Report.Variants[i].Variant, SessionID: c.SessionID, Chain: c.Chain, First: c.From, Last: c.Last,
 				CallID: c.CallID, Tool: c.Tool, Why: c.Why, Lossy: c.Lossy,
@@ -138,14 +180,18 @@ func emit(dir string, shown *report.Replay) error {
 				row.Item = &c.Item
 			}
 			if !c.Dropped {
+				stored = true
 				if err := row.store(dir, folder, fileName(sessions[c.SessionID], n, c), c.After); err != nil {
-					return err
+					return nil, nil, err
 				}
 			}
 			index = append(index, row)
 		}
+		if stored {
+			folders = append(folders, folder)
+		}
 	}
-	return create(filepath.Join(dir, "index.json"), func(w io.Writer) error { return report.WriteJSON(w, index, true) })
+	return index, folders, nil
 }
 
 func (e *emitted) store(dir, folder, name, text string) error {

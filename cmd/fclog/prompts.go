@@ -156,7 +156,7 @@ func (a *app) batching(ctx context.Context, f *promptsFlags, p *report.Prompts) 
 		return err
 	}
 	p.Widths = widths(recs)
-	p.Serialize, err = engine.Run(recs, []replay.Use{serialize}, replay.RunOptions{})
+	p.Serialize, err = engine.Run(ctx, recs, []replay.Use{serialize}, replay.RunOptions{})
 	return err
 }
 

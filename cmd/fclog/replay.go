@@ -245,7 +245,7 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 		return nil, err
 	}
 	estimator := detour.NewEstimator(recs, rates)
-	result, err := engine.Run(recs, uses, replay.RunOptions{
+	result, err := engine.Run(ctx, recs, uses, replay.RunOptions{
 		Detours: func(_ []replay.Recording, plans []replay.Plan) *replay.Detours { return estimator.Estimate(plans) },
 		Trials:  compare.TrialsNeeded,
 	})
@@ -258,11 +258,13 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 	shown := shownReplay(result, recs, uses)
 	if f.diff || f.emit != "" {
 		for i, use := range uses {
-			shown.Variants[i].Changes = changes(engine, recs, use)
+			if shown.Variants[i].Changes, err = changes(ctx, engine, recs, use); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if f.emit != "" {
-		if err := emit(f.emit, shown); err != nil {
+		if err := emit(ctx, f.emit, shown); err != nil {
 			return nil, fmt.Errorf("writing to %s: %w", f.emit, err)
 		}
 	}

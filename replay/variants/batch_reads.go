@@ -16,7 +16,7 @@ const strictWord = 3
 func BatchReads() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "batch-reads",
-		Title: "Independent read-only calls share one response",
+		Title: "independent read-only calls share one response",
 		Doc: "A chain is a row of consecutive responses of one run that each asked for exactly one read-only call, none of which seems to rest on the " +
 			"result before it: no word of 6 or more characters in its arguments stands in that result unless it stands in the earlier arguments. " +
 			"n calls become one response, so n-1 requests go. The removal is certain where not even a word of 3 characters ties the call to any " +

@@ -13,7 +13,7 @@ import (
 func CompactAt() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "compact-at",
-		Title: "The conversation is compacted when a request reaches a size",
+		Title: "the conversation is compacted when a request reaches a size",
 		Doc: "After the first request that carries the threshold, an extra request writes a summary; from the next one on everything older than the last " +
 			"user turns is gone, and the summary stands in front of the conversation, which breaks the cached prefix once. Again whenever the threshold is reached " +
 			"and at least as much as the summary can go. Recorded compactions stay where they were; the variant says which of them would have come later or not at all. " +

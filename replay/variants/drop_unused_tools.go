@@ -16,7 +16,7 @@ import (
 func DropUnusedTools() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "drop-unused-tools",
-		Title: "Tool definitions that the session never called are left out",
+		Title: "tool definitions that the session never called are left out",
 		Doc: "Every request pays for all tool definitions. Those of tools that no call of the session used are left out from the start. " +
 			"Only where the log holds the definitions. Which tools a session will need is known only afterwards, so this is what choosing them perfectly would save.",
 		Needs: []string{"tool definitions"},

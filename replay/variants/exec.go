@@ -1,6 +1,7 @@
 package variants
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -42,12 +43,12 @@ func planExec(v replay.View, values replay.Values, memory *memory) replay.Plan {
 	if why := noResults(v.Session); why != "" {
 		return replay.Plan{Unsupported: why}
 	}
-	f := newFilter(values)
+	f := newFilter(v.Context(), values)
 	defer f.close()
 	only := selector{class: rollout.ToolClass(values["class"])}
 	troubles := newTroubles()
 	plan := replay.Plan{Edits: rewriteResults(v, true, func(r result, text string) (rewrite, bool) {
-		if !only.takes(v.Session, r) || v.Session.Items[r.item].Kind != rollout.ToolResult || troubles.givenUp() {
+		if !only.takes(v.Session, r) || v.Session.Items[r.item].Kind != rollout.ToolResult || f.ctx.Err() != nil || troubles.givenUp() {
 			return rewrite{}, false
 		}
 		q := questionOf(v.Session, r, text)
@@ -85,13 +86,13 @@ func questionOf(s *rollout.Session, r result, text string) question {
 }
 
 // newFilter makes a filter of checked values.
-func newFilter(values replay.Values) *filter {
+func newFilter(ctx context.Context, values replay.Values) *filter {
 	argv, _ := words(values["cmd"])
 	if values["sh"] == "true" {
 		argv = []string{"sh", "-c", values["cmd"]}
 	}
 	timeout, _ := time.ParseDuration(values["timeout"])
-	return &filter{argv: argv, lines: values["mode"] == "jsonl", timeout: timeout, max: number(values, "max")}
+	return &filter{ctx: ctx, argv: argv, lines: values["mode"] == "jsonl", timeout: timeout, max: number(values, "max")}
 }
 
 func checkCommand(value string) error {

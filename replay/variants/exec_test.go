@@ -3,8 +3,10 @@
 package variants
 
 import (
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -183,4 +185,39 @@ func TestWords(t *testing.T) {
 	}
 	_, err := words(`a "b`)
 	assert.ErrorContains(t, err, `no closing "`)
+}
+
+// A stopped run ends the program and all it started at once, asks about no other
+// result and remembers nothing of it.
+func TestExecStops(t *testing.T) {
+	for _, mode := range []string{"each", "jsonl"} {
+		begun := filepath.Join(t.TempDir(), "begun")
+		values := replay.Values{"cmd": script(t, "sleep 60 & echo $! >>"+begun+"; wait"), "mode": mode, "timeout": "50s"}
+		m := newMaker()
+		for _, id := range []string{"a", "b", "c"} {
+			m.request(1).call(shellCall(id, "./run"), big(id))
+		}
+		rec := m.request(1).view(t).Recording
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			defer stop()
+			for range 1000 {
+				if text, _ := os.ReadFile(begun); len(text) > 0 {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		start := time.Now()
+		e := &replay.Engine{Count: func(_, text string) int64 { return int64(len(text)) }}
+		e.Plan(ctx, rec, replay.Use{Name: "exec", Steps: []replay.Step{{Variant: Exec(), Values: values}}})
+		assert.Less(t, time.Since(start), 15*time.Second, mode)
+		text, err := os.ReadFile(begun)
+		require.NoError(t, err)
+		require.Len(t, strings.Fields(string(text)), 1, "one process, no other after it")
+		assert.Eventually(t, func() bool {
+			state, _ := exec.Command("ps", "-o", "stat=", "-p", strings.TrimSpace(string(text))).Output()
+			return len(state) == 0 || state[0] == 'Z'
+		}, 5*time.Second, 20*time.Millisecond, "what it started is gone")
+	}
 }

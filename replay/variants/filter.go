@@ -29,8 +29,12 @@ var (
 	errNoAnswer = errors.New("the answer is no line of JSON with id and text")
 )
 
+// errStopped says that nobody waits for the answer any more.
+var errStopped = errors.New("stopped")
+
 // filter is a program that answers questions about results.
 type filter struct {
+	ctx     context.Context // its end ends every process at once
 	argv    []string
 	lines   bool // one process for all, a line of JSON each
 	timeout time.Duration
@@ -60,7 +64,7 @@ func (f *filter) ask(q question) (string, error) {
 }
 
 func (f *filter) askProcess(q question, limit int) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), f.timeout)
+	ctx, cancel := context.WithTimeout(f.ctx, f.timeout)
 	defer cancel()
 	cmd := command(ctx, f.argv)
 	cmd.Env = append(os.Environ(), environment(q)...)
@@ -72,6 +76,8 @@ func (f *filter) askProcess(q question, limit int) (string, error) {
 	}
 	err := cmd.Wait()
 	switch {
+	case f.ctx.Err() != nil:
+		return "", errStopped
 	case errors.Is(err, exec.ErrWaitDelay): // something it started still holds its output
 		cmd.Cancel()
 		return "", errCrash
@@ -143,7 +149,7 @@ type line struct {
 // to another question.
 func (f *filter) askLine(q question, limit int) (string, error) {
 	if f.talk == nil {
-		t, err := startTalk(f.argv, 6*f.max+4096) // JSON may take six bytes for one
+		t, err := startTalk(f.ctx, f.argv, 6*f.max+4096) // JSON may take six bytes for one
 		if err != nil {
 			return "", errNoStart
 		}
@@ -151,7 +157,7 @@ func (f *filter) askLine(q question, limit int) (string, error) {
 	}
 	f.asked++
 	q.ID = f.asked
-	text, err := f.talk.exchange(q, f.timeout)
+	text, err := f.talk.exchange(f.ctx, q, f.timeout)
 	if err != nil {
 		f.talk.cancel()
 		f.close()
@@ -159,8 +165,8 @@ func (f *filter) askLine(q question, limit int) (string, error) {
 	return text, err
 }
 
-func startTalk(argv []string, longest int) (*talk, error) {
-	ctx, cancel := context.WithCancel(context.Background())
+func startTalk(ctx context.Context, argv []string, longest int) (*talk, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	t := &talk{cmd: command(ctx, argv), cancel: cancel, answers: make(chan line)}
 	in, err := t.cmd.StdinPipe()
 	if err != nil {
@@ -202,7 +208,7 @@ func (t *talk) read(ctx context.Context, out io.Reader, longest int) {
 }
 
 // exchange writes a question and waits for its answer.
-func (t *talk) exchange(q question, timeout time.Duration) (string, error) {
+func (t *talk) exchange(ctx context.Context, q question, timeout time.Duration) (string, error) {
 	var text bytes.Buffer
 	plain := json.NewEncoder(&text)
 	plain.SetEscapeHTML(false)
@@ -215,9 +221,14 @@ func (t *talk) exchange(q question, timeout time.Duration) (string, error) {
 	select {
 	case answer, ok := <-t.answers:
 		if !ok {
+			if ctx.Err() != nil {
+				return "", errStopped
+			}
 			return "", errCrash
 		}
 		return answer.read(q.ID)
+	case <-ctx.Done():
+		return "", errStopped
 	case <-timer.C:
 		return "", errTimeout
 	}
@@ -282,7 +293,7 @@ func (m *memory) answer(f *filter, q question) (string, error) {
 		}
 	}
 	text, err := f.ask(q)
-	if errors.Is(err, errTimeout) || errors.Is(err, errNoStart) {
+	if errors.Is(err, errTimeout) || errors.Is(err, errNoStart) || errors.Is(err, errStopped) {
 		return text, err
 	}
 	if q.Call != "" && strings.Contains(text, q.Call) {

@@ -20,7 +20,7 @@ const pushRemove = "remove"
 func InlineBatching() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "inline-batching",
-		Title: "Background results ride in the next call instead of being polled for",
+		Title: "background results ride in the next call instead of being polled for",
 		Doc: "An episode is a chain of n responses of one run in which every call only asked for the state of background work: polls, " +
 			"reads of a task's output file, commands that sleep and look. n-1 of its requests go for certain, the last one " +
 			"possibly, where a later response of the run had work to do that did not rest on the result; otherwise the model would have ended its turn once. " +

@@ -16,7 +16,7 @@ import (
 func Prompt() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "prompt",
-		Title: "Another system prompt, other tool definitions, or a constant text on top",
+		Title: "another system prompt, other tool definitions, or a constant text on top",
 		Doc: "file stands in for the system prompt, or for the tool definitions where its front matter says so. Where the log does not hold " +
 			"what it replaces, base gives that, and every turn changes by the difference. add is sent with every request on top: " +
 			"requests x its own tokens. Both stand in front, so the first request writes them to the cache and the others read them. " +

@@ -307,8 +307,8 @@ func TestBoundsOnRealLogs(t *testing.T) {
 func TestCombined(t *testing.T) {
 	v := twoTasks(edits("readme")).request(1400, 5, reply{text: "done"}).recorded(t)
 	e := &replay.Engine{Count: v.Count}
-	twice := e.Plan(v.Recording, replay.Use{Name: "both", Steps: []replay.Step{{Variant: InlineBatching()}, {Variant: InlineBatching()}}})
-	once := e.Plan(v.Recording, replay.Use{Name: "one", Steps: []replay.Step{{Variant: InlineBatching()}}})
+	twice := e.Plan(t.Context(), v.Recording, replay.Use{Name: "both", Steps: []replay.Step{{Variant: InlineBatching()}, {Variant: InlineBatching()}}})
+	once := e.Plan(t.Context(), v.Recording, replay.Use{Name: "one", Steps: []replay.Step{{Variant: InlineBatching()}}})
 	assert.Equal(t, fmt.Sprint(once.Removals), fmt.Sprint(twice.Removals))
 	assert.Len(t, twice.Edits, len(once.Edits))
 }

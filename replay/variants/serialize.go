@@ -12,7 +12,7 @@ import (
 func Serialize() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "serialize",
-		Title: "One call per response: what the parallel-calls rule is worth here",
+		Title: "one call per response: what the parallel-calls rule is worth here",
 		Doc: "The opposite of batch-reads. A response that asked for n calls becomes n responses of one call, so n-1 requests come in addition. " +
 			"Each carries the payload of the batch's request, what its response said, and the calls and results so far. The arguments are produced " +
 			"either way; what the model would think or say before every single call is unknown and not counted, so this is a lower bound.",

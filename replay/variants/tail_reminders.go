@@ -13,7 +13,7 @@ import (
 func TailReminders() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "tail-reminders",
-		Title: "Changing reminder and to-do blocks stand behind the conversation",
+		Title: "changing reminder and to-do blocks stand behind the conversation",
 		Doc: "A block in front of the conversation that comes, goes or changes ends the cached prefix there, and all that follows is paid for again. " +
 			"Moved behind the conversation it costs its own tokens only: as many are sent, fewer at the full or write price. Logged blocks are moved; where " +
 			"the log does not hold them, a break counts as theirs if what was read from the cache ends in the part in front that is not logged, and nothing else " +
