@@ -2,7 +2,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
-LDFLAGS     := -s -w -X main.version=$(VERSION)
+LDFLAGS     := -s -w -X main.release=$(VERSION)
 
 .PHONY: build test lint fmt bench
 

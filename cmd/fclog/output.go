@@ -1,12 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/internal/term"
@@ -25,7 +19,7 @@ func (f *outputFlags) add(cmd *cobra.Command, formats ...string) {
 	f.formats = formats
 	flags := cmd.Flags()
 	flags.StringVar(&f.format, "format", formats[0], "`FORMAT` of the output: "+list(formats))
-	flags.StringVarP(&f.file, "output", "o", "", "write to `FILE` instead of the screen")
+	flags.StringVarP(&f.file, "output", "o", "", "write to `FILE` instead of the screen; a new one is readable by you only")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour; NO_COLOR does the same")
 	flags.IntVar(&f.width, "width", 0, "`COLUMNS` to use; default: those of the terminal, else 80")
 	complete(cmd, "format", formats)
@@ -47,10 +41,21 @@ func list(words []string) string {
 }
 
 func (f *outputFlags) check(cmd *cobra.Command) error {
-	if f.width < 0 {
-		return usage(cmd, "--width %d must be 1 or more", f.width)
+	if f.file == "-" {
+		f.file = ""
+	}
+	if err := positive(cmd, "width", f.width); err != nil {
+		return err
 	}
 	return oneOf(cmd, "format", f.format, f.formats)
+}
+
+// positive refuses less than 1 for a flag whose 0 stands for not given.
+func positive(cmd *cobra.Command, flag string, value int) error {
+	if value < 0 || value == 0 && cmd.Flags().Changed(flag) {
+		return usage(cmd, "--%s %d must be 1 or more", flag, value)
+	}
+	return nil
 }
 
 // screen tells whether the result goes to a terminal.
@@ -72,49 +77,6 @@ func (a *app) columns(f outputFlags) int {
 		return term.DefaultWidth
 	}
 	return term.WidthOf(a.stdout, a.getenv)
-}
-
-// write sends a result to its file or to the standard output. A file appears
-// only when it is whole.
-func (a *app) write(f outputFlags, do func(io.Writer) error) error {
-	if f.file == "" || f.file == "-" {
-		out := bufio.NewWriterSize(a.stdout, 64<<10)
-		if err := do(out); err != nil {
-			return err
-		}
-		return out.Flush()
-	}
-	if err := writeFile(f.file, do); err != nil {
-		return fmt.Errorf("writing %s: %w", f.file, err)
-	}
-	return nil
-}
-
-func writeFile(path string, do func(io.Writer) error) (err error) {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".fclog-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-		}
-	}()
-	out := bufio.NewWriterSize(tmp, 64<<10)
-	if err = do(out); err != nil {
-		return err
-	}
-	if err = out.Flush(); err != nil {
-		return err
-	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
 }
 
 // complete offers words for a flag to the shell.

@@ -39,8 +39,8 @@ PATH is as for 'fclog audit'.`,
 }
 
 func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error {
-	if f.request < 0 {
-		return usage(cmd, "--request %d must be 1 or more", f.request)
+	if err := positive(cmd, "request", int(f.request)); err != nil {
+		return err
 	}
 	if err := f.check(cmd); err != nil {
 		return err

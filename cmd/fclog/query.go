@@ -74,8 +74,9 @@ func (f *queryFlags) check(cmd *cobra.Command, args []string) error {
 		return usage(cmd, "give SQL or --name, not both")
 	case f.format == "parquet" && f.file == "":
 		return usage(cmd, "--format parquet needs -o FILE")
-	case f.limit < 0:
-		return usage(cmd, "--limit %d must be 1 or more", f.limit)
+	}
+	if err := positive(cmd, "limit", f.limit); err != nil {
+		return err
 	}
 	return f.outputFlags.check(cmd)
 }

@@ -29,6 +29,7 @@ saving is. It works offline and never changes a log.`,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		Args:                       knownCommand,
+		PersistentPreRunE:          func(cmd *cobra.Command, args []string) error { return a.prepare(cmd, args) },
 		RunE:                       func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "also list every skipped file and what is behind an error")

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	// A closed pipe must come back as an error, so that temporary files go.
 	signal.Ignore(syscall.SIGPIPE)
 
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv}
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr, getenv: os.Getenv, stopped: ctx.Done()}
 	root := rootCommand(a)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -78,7 +78,9 @@ type app struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
-	debug          bool // --debug
+	debug          bool            // --debug
+	target         *target         // FILE of -o; nil: the standard output
+	stopped        <-chan struct{} // closed when the program is asked to stop
 }
 
 // warn prints a message for the user. Names and errors in it come from the file

@@ -41,8 +41,8 @@ func (f *selectionFlags) selection(cmd *cobra.Command) (analyze.Selection, *time
 	if err != nil || f.tz == "Local" {
 		return analyze.Selection{}, nil, usage(cmd, "--tz %q is no time zone; use a name such as Europe/Berlin", f.tz)
 	}
-	if f.last < 0 {
-		return analyze.Selection{}, nil, usage(cmd, "--last %d must be 1 or more", f.last)
+	if err := positive(cmd, "last", f.last); err != nil {
+		return analyze.Selection{}, nil, err
 	}
 	if f.agent != "" {
 		if err := oneOf(cmd, "agent", f.agent, agentNames()); err != nil {

@@ -162,6 +162,9 @@ func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, e
 	if err != nil {
 		return nil, s.named(err, paths)
 	}
+	if err := a.target.spareAll(files, skipped); err != nil {
+		return nil, err
+	}
 	a.note(s, skipped, paths)
 	return files, nil
 }
