@@ -10,7 +10,7 @@ var savingNotes = map[string]string{
 	"output-compression":   "all results of shell commands",
 	"line-number-prefixes": "line numbers in front of the lines of file reads",
 	"recurring-block":      "system prompt, tool definitions, project context, reminders, and the constant part of what is not logged",
-	"inline-batching":      "requests that only polled background work, and their calls and results afterwards",
+	"inline-batching":      "requests that only polled background work or answered a notification that told nothing new, and what they left in later ones",
 	"repeats-and-re-reads": "strict repeats and overlapping re-reads, calls and results, polls and to-do lists apart",
 	"serial-chains":        "requests that one response with several read-only calls would have saved",
 	"cache-breaks":         "sent again because the cached prefix ended: paid at full or write price, not fewer tokens sent",

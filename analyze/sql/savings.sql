@@ -1,11 +1,12 @@
 -- Size of each saving
 --
 -- What every technique could touch at most. The rows overlap: never add them up. What a technique would really save
--- is a question for replays. Tokens are the provider's where it reported usage, raw counts where it did not.
+-- is for `fclog replay` to say. Tokens are the provider's where it reported usage, raw counts where it did not.
 -- output-compression: all results of shell commands. line-number-prefixes: the line numbers in file reads.
 -- recurring-block: system prompt, tool definitions, project context and reminders, and the constant part of what no
 -- logged content explains (per chain, up to the 10 % quantile). inline-batching: requests whose response only polled
--- background work, and their calls and results afterwards. repeats-and-re-reads: calls and results of strict repeats
+-- background work, with their calls and results afterwards; requests that a notification caused which told nothing new
+-- or could have been one with the next, with it and its answer afterwards. repeats-and-re-reads: calls and results of strict repeats
 -- and of overlapping re-reads, polls and to-do lists apart. serial-chains: requests that one wide response would
 -- have saved. cache-breaks: tokens sent again because the cached prefix ended early; they are paid for at the full
 -- or write price, not fewer tokens are sent.
@@ -58,12 +59,17 @@ block AS (
   FROM sized i
   WHERE i.kind IN ('system_prompt', 'tool_definitions', 'project_context', 'reminder')
 ),
-polling AS (
+background AS (
+  SELECT tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests_high AS requests FROM polling_episodes
+  UNION ALL
+  SELECT tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests FROM removable_notifications
+),
+inline AS (
   SELECT sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens END) AS once,
          sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens END) AS input,
          sum(coalesce(p.output_tokens, 0)) AS output,
-         sum(p.requests_high) AS requests
-  FROM polling_episodes p CROSS JOIN known k
+         sum(p.requests) AS requests
+  FROM background p CROSS JOIN known k
 ),
 again AS (
   SELECT part, session_id, call FROM calls
@@ -88,7 +94,7 @@ rows(place, technique, once, input, output, requests, estimated) AS (
   SELECT 1, 'output-compression', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM shell
   UNION ALL SELECT 2, 'line-number-prefixes', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM prefixes
   UNION ALL SELECT 3, 'recurring-block', once, carried, 0, NULL, coalesce((SELECT carried FROM unlogged), 0) > 0 FROM block
-  UNION ALL SELECT 4, 'inline-batching', coalesce(once, 0), coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM polling
+  UNION ALL SELECT 4, 'inline-batching', coalesce(once, 0), coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM inline
   UNION ALL SELECT 5, 'repeats-and-re-reads', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM repeats
   UNION ALL SELECT 6, 'serial-chains', NULL, coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM serial
   UNION ALL SELECT 7, 'cache-breaks', NULL, coalesce(carried, 0), 0, NULL, false FROM breaks

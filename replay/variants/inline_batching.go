@@ -11,8 +11,7 @@ import (
 )
 
 // pushRemove is the value of the option push under which notifications that
-// bring nothing new are taken out. It is not the default: what the audit gives as
-// the most that inline batching can save rests on polls alone.
+// bring nothing new are taken out.
 const pushRemove = "remove"
 
 // InlineBatching takes out the model calls that only ask for the state of
@@ -28,8 +27,8 @@ func InlineBatching() replay.Variant {
 			"The words around a poll stay. Notifications are free where they rode in a request that happened anyway, bought where they caused one, " +
 			"redundant where the result had been read already.",
 		Options: []replay.Option{choice("push",
-			"count: notifications are only counted; remove: redundant ones and the answers they bought go, bought ones within 250 ms of each other are one",
-			"count", pushRemove)},
+			"remove: redundant notifications and the answers they bought go, bought ones within 250 ms of each other are one; count: they are only counted",
+			pushRemove, "count")},
 		Needs: []string{"which response made which call"},
 		Plan:  planInlineBatching,
 	})

@@ -248,10 +248,10 @@ func TestNotifications(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			v := c.script.recorded(t)
-			p := InlineBatching().Plan(v, replay.Values{"push": "remove"})
+			p := InlineBatching().Plan(v, nil)
 			assert.Equal(t, c.removals, p.Removals)
 			assert.Contains(t, p.Warnings, c.says)
-			counted := InlineBatching().Plan(v, nil)
+			counted := InlineBatching().Plan(v, replay.Values{"push": "count"})
 			assert.Empty(t, counted.Removals)
 			assert.Empty(t, counted.Edits)
 			require.Len(t, counted.Warnings, 1)
@@ -267,7 +267,7 @@ func TestRedundantNotificationSaves(t *testing.T) {
 		request(110, 6, reply{asks: []ask{polls("a", rollout.PollFinal, "fine"), edits("f")}}).
 		request(120, 7, reply{text: "done"}).notify("a").request(130, 8, reply{text: "known already"}).
 		user("next").request(140, 9, reply{text: "ok"}).recorded(t)
-	p := InlineBatching().Plan(v, replay.Values{"push": "remove"})
+	p := InlineBatching().Plan(v, nil)
 	const notification = 4 // <task-notification>, <task-id>…, <status>…, </task-notification>
 	input, output, _ := pricedInput(v, p, false)
 	assert.EqualValues(t, 100+110+120+140-(notification+2), input)

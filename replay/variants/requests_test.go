@@ -129,8 +129,10 @@ func checkBounds(t require.TestingT, v replay.View) {
 			recorded += *r.Usage.Input
 		}
 	}
-	input, _, _ := pricedInput(v, InlineBatching().Plan(v, nil), true)
+	input, _, _ := pricedInput(v, InlineBatching().Plan(v, replay.Values{"push": "count"}), true)
 	require.LessOrEqual(t, recorded-input, pollingBound(v))
+	input, _, _ = pricedInput(v, InlineBatching().Plan(v, nil), true)
+	require.LessOrEqual(t, recorded-input, pollingBound(v)+noticeBound(v))
 	input, _, _ = pricedInput(v, BatchReads().Plan(v, nil), true)
 	require.LessOrEqual(t, recorded-input, serialBound(v))
 }
@@ -164,6 +166,37 @@ func pollingBound(v replay.View) int64 {
 					bound += int64(sp.Last-max(sp.First-1, last)) * known(v.Sizes.Spans[k].Tokens)
 				}
 			}
+		}
+	}
+	return bound
+}
+
+// noticeBound is everything that notifications cost: themselves wherever they were
+// carried, and the whole input of every request that was first to carry one and
+// whose answer asked for nothing, with that answer wherever it was carried.
+func noticeBound(v replay.View) int64 {
+	s := v.Session
+	asked := map[int]bool{}
+	for _, c := range s.Calls {
+		asked[c.Request] = true
+	}
+	first, carried := map[[2]int]bool{}, map[int]int64{}
+	for k, sp := range s.Spans {
+		carried[sp.Item] += int64(sp.Last-sp.First+1) * known(v.Sizes.Spans[k].Tokens)
+		if strings.HasPrefix(s.Texts[sp.Text].S, "<task-notification>") {
+			first[[2]int{sp.Chain, sp.First}] = true
+		}
+	}
+	bound := int64(0)
+	for item, it := range s.Items {
+		idle := it.Request >= 0 && !asked[it.Request] && first[[2]int{s.Requests[it.Request].Chain, s.Requests[it.Request].Number}]
+		if idle || strings.HasPrefix(s.Texts[it.Text].S, "<task-notification>") {
+			bound += carried[item]
+		}
+	}
+	for i, r := range s.Requests {
+		if first[[2]int{r.Chain, r.Number}] && !asked[i] {
+			bound += *r.Usage.Input
 		}
 	}
 	return bound
@@ -287,7 +320,7 @@ func TestBoundsOnRealLogs(t *testing.T) {
 	}
 	for _, format := range []string{"freecode", "codex", "claude"} {
 		for _, v := range logged(t, devdata.Dir(t, format)) {
-			p := InlineBatching().Plan(v, nil)
+			p := InlineBatching().Plan(v, replay.Values{"push": "count"})
 			sound(t, v, p)
 			only, count := pollingRequests(v.Session), 0
 			for _, polling := range only {
