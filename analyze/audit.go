@@ -53,7 +53,12 @@ type SessionSummary struct {
 }
 
 // Totals are sums over requests, each response once. A sum over partly unknown
-// values adds what is known; it is nil when nothing is.
+// values adds what is known; it is nil when nothing is. In provider tokens
+//
+//	input_tokens = calibrated_tokens + framing_tokens + unlogged_tokens
+//
+// counted_tokens is the raw count behind calibrated_tokens, over requests without
+// usage too, and adds up with nothing else.
 type Totals struct {
 	Sessions            int64    `json:"sessions"`
 	Runs                int64    `json:"runs"`
@@ -75,6 +80,10 @@ type Totals struct {
 	RepeatedCalls       int64    `json:"repeated_calls"`        // FreeCode's definition
 	RepeatedCallsStrict int64    `json:"repeated_calls_strict"` // canonical arguments, reset by what could change the result
 	NonFinalOutputs     int64    `json:"non_final_outputs"`     // answered requests whose output_tokens is a snapshot
+
+	CalibratedTokens      *int64 `json:"calibrated_tokens"`       // logged content as the provider counts it
+	RequestsWithoutUsage  int64  `json:"requests_without_usage"`  // answered, input not logged: input and cache sums are a part
+	RequestsWithoutOutput int64  `json:"requests_without_output"` // answered, output not logged: output_tokens is a part
 }
 
 // CostBasis says of some requests of a model where their cost comes from, or why
@@ -88,15 +97,16 @@ type CostBasis struct {
 	PriceFile *string `json:"price_file"` // the user's file the price is from; nil the built-in list, or not priced
 }
 
-// Share is one kind of content and what it cost.
+// Share is one kind of content and what it cost. billed_tokens of all shares add
+// up to the recorded input; carried_tokens, raw counts, do not.
 type Share struct {
 	Kind          string   `json:"kind"` // an item kind, or framing, or unlogged
 	Tool          *string  `json:"tool"`
 	Items         int64    `json:"items"`
 	Tokens        int64    `json:"tokens"`         // once, raw count
-	CarriedTokens int64    `json:"carried_tokens"` // raw count, over all requests that carried it
-	BilledTokens  *float64 `json:"billed_tokens"`  // carried_tokens as the provider counts; nil without usage
-	Share         *float64 `json:"share"`          // of all input tokens, 0 to 1
+	CarriedTokens int64    `json:"carried_tokens"` // raw count, over all requests that carried it; provider tokens for framing and unlogged
+	BilledTokens  *float64 `json:"billed_tokens"`  // carried_tokens as the provider counts: what the report calls carried; nil without usage
+	Share         *float64 `json:"share"`          // billed_tokens of all input tokens; above 1, with a negative unlogged, where the log holds more than was sent
 	Basis         Basis    `json:"basis"`
 }
 
@@ -167,9 +177,10 @@ type Saving struct {
 
 // GrowthPoint is one request of the largest session's main chain.
 type GrowthPoint struct {
-	Request     int64  `json:"request"`
-	InputTokens *int64 `json:"input_tokens"`
-	Event       string `json:"event"` // compaction, run, cache-break or ""
+	Request     int64    `json:"request"`
+	InputTokens *int64   `json:"input_tokens"`
+	Event       string   `json:"event"`  // the first of events, or ""
+	Events      []string `json:"events"` // all that happened: compaction, cache-break, run
 }
 
 // OtherBilled sums calls billed outside the totals.
@@ -206,7 +217,8 @@ type Missing struct {
 
 // LeftOut counts known sessions that are not in this audit.
 type LeftOut struct {
-	SubAgentSessions int64 `json:"sub_agent_sessions"`
+	SubAgentSessions int64 `json:"sub_agent_sessions"`            // their log was not read
+	Deselected       int64 `json:"deselected_sub_agent_sessions"` // their log was read, but they do not meet the conditions
 }
 
 // Problem is something that could not be read or reconciled.

@@ -92,7 +92,8 @@ func (a *auditor) totals() error {
 		if err := s(&id, &source, &skip, &t.Runs, &t.Requests, &t.AnsweredRequests,
 			&t.InputTokens, &t.UncachedInputTokens, &t.CacheReadTokens, &t.CacheWriteTokens, &t.OutputTokens, &t.ReasoningTokens,
 			&t.CostUSD, &t.CostPartial, &t.CountedTokens, &t.FramingTokens, &t.UnloggedTokens, &t.PeakInputTokens,
-			&t.Calls, &t.RepeatedCalls, &t.RepeatedCallsStrict, &t.NonFinalOutputs); err != nil {
+			&t.Calls, &t.RepeatedCalls, &t.RepeatedCallsStrict, &t.NonFinalOutputs,
+			&t.CalibratedTokens, &t.RequestsWithoutUsage, &t.RequestsWithoutOutput); err != nil {
 			return err
 		}
 		own := &a.audit.Sessions[i]
@@ -153,6 +154,8 @@ func (t *Totals) add(o Totals) {
 	t.RepeatedCalls += o.RepeatedCalls
 	t.RepeatedCallsStrict += o.RepeatedCallsStrict
 	t.NonFinalOutputs += o.NonFinalOutputs
+	t.RequestsWithoutUsage += o.RequestsWithoutUsage
+	t.RequestsWithoutOutput += o.RequestsWithoutOutput
 	t.InputTokens = addKnown(t.InputTokens, o.InputTokens)
 	t.UncachedInputTokens = addKnown(t.UncachedInputTokens, o.UncachedInputTokens)
 	t.CacheReadTokens = addKnown(t.CacheReadTokens, o.CacheReadTokens)
@@ -161,6 +164,7 @@ func (t *Totals) add(o Totals) {
 	t.ReasoningTokens = addKnown(t.ReasoningTokens, o.ReasoningTokens)
 	t.CostUSD = addKnown(t.CostUSD, o.CostUSD)
 	t.FramingTokens = addKnown(t.FramingTokens, o.FramingTokens)
+	t.CalibratedTokens = addKnown(t.CalibratedTokens, o.CalibratedTokens)
 	t.UnloggedTokens = addKnown(t.UnloggedTokens, o.UnloggedTokens)
 	if o.PeakInputTokens != nil && (t.PeakInputTokens == nil || *o.PeakInputTokens > *t.PeakInputTokens) {
 		peak := *o.PeakInputTokens
@@ -248,14 +252,16 @@ func (a *auditor) growth() (err error) {
 		var id string
 		var chain int64
 		var event *string
+		var events duckdb.Composite[[]string]
 		var skip any
 		v := GrowthPoint{}
-		if err := s(&id, &chain, &v.Request, &skip, &skip, &v.InputTokens, &skip, &skip, &skip, &event); err != nil {
+		if err := s(&id, &chain, &v.Request, &skip, &skip, &v.InputTokens, &skip, &skip, &skip, &event, &events); err != nil {
 			return err
 		}
 		if event != nil {
 			v.Event = *event
 		}
+		v.Events = append([]string{}, events.Get()...)
 		if chain == 0 {
 			a.audit.Growth = append(a.audit.Growth, v)
 		}
@@ -304,7 +310,16 @@ func (a *auditor) missing() (err error) {
 }
 
 func (a *auditor) leftOut() error {
-	return a.each("left-out", Params{}, func(scan) error {
+	return a.each("left-out", Params{}, func(s scan) error {
+		var why string
+		var skip any
+		if err := s(&skip, &skip, &skip, &skip, &skip, &why); err != nil {
+			return err
+		}
+		if why == "deselected" {
+			a.audit.LeftOut.Deselected++
+			return nil
+		}
 		a.audit.LeftOut.SubAgentSessions++
 		return nil
 	})

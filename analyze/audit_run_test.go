@@ -31,6 +31,7 @@ func TestAuditOfHandBuiltSession(t *testing.T) {
 		CountedTokens:       1350,
 		FramingTokens:       ptr(int64(4 + 12 + 20 + 28)),
 		UnloggedTokens:      ptr(int64(4000)),
+		CalibratedTokens:    ptr(int64(1350)),
 		PeakInputTokens:     ptr(int64(1603)),
 		Calls:               3, RepeatedCalls: 1, RepeatedCallsStrict: 1,
 	}
@@ -87,7 +88,8 @@ func TestAuditOfHandBuiltSession(t *testing.T) {
 	assert.InDelta(t, 385.0/5414, *a.CacheBreaks[0].ShareOfInput, 1e-9)
 
 	assert.Equal(t, []GrowthPoint{
-		{1, ptr(int64(1104)), "run"}, {2, ptr(int64(1322)), ""}, {3, ptr(int64(1385)), ""}, {4, ptr(int64(1603)), "cache-break"},
+		{1, ptr(int64(1104)), "run", []string{"run"}}, {2, ptr(int64(1322)), "", []string{}}, {3, ptr(int64(1385)), "", []string{}},
+		{4, ptr(int64(1603)), "cache-break", []string{"cache-break"}},
 	}, a.Growth)
 	assert.Equal(t, []Missing{{"reminders", 1}, {"system prompt", 1}}, a.Missing)
 }

@@ -273,9 +273,11 @@ func (d *DB) setUp(ctx context.Context, sel Selection) error {
 
 func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
 	if strings.HasSuffix(name, "/3_selected.sql") {
-		query, args := sel.query()
-		if _, err := d.conn.ExecContext(ctx, query, args...); err != nil {
-			return err
+		for _, statement := range []func() (string, []any){sel.query, sel.readQuery} {
+			query, args := statement()
+			if _, err := d.conn.ExecContext(ctx, query, args...); err != nil {
+				return err
+			}
 		}
 		if sel.all() {
 			return nil

@@ -25,6 +25,20 @@ func (s Selection) all() bool {
 	return parts == nil && reflect.ValueOf(s).IsZero()
 }
 
+// inParts keeps the sessions that one of the selection's parts holds.
+const inParts = "(c.source, c.session_id) IN (SELECT (source, session_id) FROM committed_parts " +
+	"WHERE part IN (SELECT unnest(string_split(?::VARCHAR, ' '))))"
+
+// readQuery makes the table of the sessions whose logs were read, whether they
+// meet the conditions or not.
+func (s Selection) readQuery() (string, []any) {
+	const all = "CREATE TABLE read_sessions AS SELECT c.source, c.session_id FROM current_parts c"
+	if s.Parts == nil {
+		return all, nil
+	}
+	return all + " WHERE " + inParts, []any{strings.Join(s.Parts, " ")}
+}
+
 // query is the statement that fills the table of selected sessions. Values of
 // the selection are parameters, never part of the text.
 func (s Selection) query() (string, []any) {
@@ -55,8 +69,7 @@ func (s Selection) query() (string, []any) {
 	}
 	if s.Parts != nil {
 		// A longer copy of the session in another part may be the one that counts.
-		add("(c.source, c.session_id) IN (SELECT (source, session_id) FROM committed_parts "+
-			"WHERE part IN (SELECT unnest(string_split(?::VARCHAR, ' '))))", strings.Join(s.Parts, " "))
+		add(inParts, strings.Join(s.Parts, " "))
 	}
 	for i, w := range where {
 		where[i] = "(" + w + ")"

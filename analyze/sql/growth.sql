@@ -14,14 +14,21 @@
 --   growth               more than the request before it, in tokens; NULL for the first of a chain
 --   cache_read_tokens    tokens read from the prompt cache
 --   output_tokens        tokens produced
---   event                compaction, run (first request of a run), cache-break, or NULL
+--   event                the first of events, or NULL
+--   events               all that happened: compaction, cache-break, run (first request of a run)
+WITH marked AS (
+  SELECT *,
+         list_filter([
+           CASE WHEN compacted THEN 'compaction' END,
+           CASE WHEN cause IS NOT NULL THEN 'cache-break' END,
+           CASE WHEN prev_run IS DISTINCT FROM run THEN 'run' END
+         ], lambda e: e IS NOT NULL) AS events
+  FROM steps
+)
 SELECT session_id, chain, request, run, "time", input_tokens,
        input_tokens - prev_input_tokens AS growth,
        cache_read_tokens, output_tokens,
-       CASE WHEN compacted THEN 'compaction'
-            WHEN prev_run IS DISTINCT FROM run THEN 'run'
-            WHEN cause IS NOT NULL THEN 'cache-break'
-       END AS event
-FROM steps
+       events[1] AS event, events
+FROM marked
 WHERE $session IS NULL OR session_id = $session
 ORDER BY session_id, chain, request

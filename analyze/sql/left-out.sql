@@ -1,22 +1,44 @@
 -- Sub-agent sessions left out
 --
--- Calls that started a sub-agent, ran and did not fail, whose session is not in the dataset. Their cost is in no
--- total. Which session a call started is taken from session_tree where neither names the other.
+-- Sub-agent sessions whose cost is in no total: those whose log was not read, known by a call that started one, ran
+-- and did not fail, and those that were read but do not meet the conditions of the selection, with the sub-agents
+-- below them. Which session a call started is taken from session_tree where neither names the other.
 --
 -- Columns:
 --   session_id       session that started it
 --   call             the call
 --   tool             tool
---   child_session    session ID of the sub-agent, where the log names it
+--   child_session    session ID of the sub-agent, where it is known
 --   time             when it was started
-WITH present AS (
+--   why              not-read or deselected
+WITH RECURSIVE present AS (
   SELECT t.source, t.parent_session_id, t.parent_call_id
   FROM session_tree t
-  SEMI JOIN sessions s USING (source, session_id)
+  SEMI JOIN read_sessions s USING (source, session_id)
+),
+below(source, session_id, parent_session_id, parent_call_id) AS (
+  SELECT t.source, t.session_id, t.parent_session_id, t.parent_call_id
+  FROM session_tree t
+  SEMI JOIN sessions s ON s.source = t.source AND s.session_id = t.parent_session_id
+  UNION
+  SELECT t.source, t.session_id, t.parent_session_id, t.parent_call_id
+  FROM session_tree t
+  JOIN below b ON b.source = t.source AND b.session_id = t.parent_session_id
+),
+left_out AS (
+  SELECT c.session_id, c.call, c.tool, c.child_session, c."time", 'not-read' AS why
+  FROM calls c
+  ANTI JOIN read_sessions n ON n.source = c.source AND n.session_id = c.child_session
+  ANTI JOIN present p ON p.source = c.source AND p.parent_session_id = c.session_id AND p.parent_call_id = c.call_id
+  WHERE c.counts AND c.ran AND c.class = 'agent' AND c.failed IS NOT TRUE
+  UNION ALL
+  SELECT b.parent_session_id, c.call, c.tool, b.session_id, coalesce(c."time", s.started_at), 'deselected'
+  FROM below b
+  JOIN current_parts s USING (source, session_id)
+  SEMI JOIN read_sessions r USING (source, session_id)
+  ANTI JOIN sessions n ON n.source = b.source AND n.session_id = b.session_id
+  LEFT JOIN calls c ON c.source = b.source AND c.session_id = b.parent_session_id AND c.call_id = b.parent_call_id
 )
-SELECT c.session_id, c.call, c.tool, c.child_session, c."time" AS time
-FROM calls c
-ANTI JOIN sessions n ON n.source = c.source AND n.session_id = c.child_session
-ANTI JOIN present p ON p.source = c.source AND p.parent_session_id = c.session_id AND p.parent_call_id = c.call_id
-WHERE c.counts AND c.ran AND c.class = 'agent' AND c.failed IS NOT TRUE
-ORDER BY c.session_id, c.call
+SELECT session_id, call, tool, child_session, "time" AS time, why
+FROM left_out
+ORDER BY why DESC, session_id, call, child_session

@@ -27,6 +27,9 @@
 --   repeated_calls           calls with the tool and arguments of an earlier one (FreeCode's repeatedCalls)
 --   repeated_calls_strict    calls whose result nothing in between could have changed
 --   non_final_outputs        answered requests whose output_tokens is a snapshot, not the final figure
+--   calibrated_tokens        provider tokens of the logged content; calibrated + framing + unlogged = input
+--   requests_without_usage   answered requests without a logged input: no sum of input tokens holds them
+--   requests_without_output  answered requests without a logged output
 WITH sums AS (
   SELECT part, session_id,
          count(DISTINCT run) AS runs,
@@ -44,7 +47,10 @@ WITH sums AS (
          sum(framing_tokens) AS framing_tokens,
          sum(unlogged_tokens) AS unlogged_tokens,
          max(input_tokens) AS peak_input_tokens,
-         count(*) FILTER (WHERE status = 'answered' AND NOT output_final) AS non_final_outputs
+         count(*) FILTER (WHERE status = 'answered' AND output_tokens IS NOT NULL AND NOT output_final) AS non_final_outputs,
+         sum(calibrated_tokens) AS calibrated_tokens,
+         count(*) FILTER (WHERE status = 'answered' AND input_tokens IS NULL) AS requests_without_usage,
+         count(*) FILTER (WHERE status = 'answered' AND output_tokens IS NULL) AS requests_without_output
   FROM requests
   WHERE counts
   GROUP BY ALL
@@ -77,7 +83,10 @@ SELECT s.session_id, s.source, s.started_at,
        coalesce(c.calls, 0) AS calls,
        coalesce(c.repeated_calls, 0) AS repeated_calls,
        coalesce(c.repeated_calls_strict, 0) AS repeated_calls_strict,
-       coalesce(t.non_final_outputs, 0) AS non_final_outputs
+       coalesce(t.non_final_outputs, 0) AS non_final_outputs,
+       t.calibrated_tokens::BIGINT AS calibrated_tokens,
+       coalesce(t.requests_without_usage, 0) AS requests_without_usage,
+       coalesce(t.requests_without_output, 0) AS requests_without_output
 FROM sessions s
 LEFT JOIN sums t USING (part, session_id)
 LEFT JOIN call_sums c USING (part, session_id)

@@ -2,13 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fclog/fclog/internal/term"
 )
 
-// eventMarks are the signs below a chart, the most telling first: a column that
-// stands for several requests shows the first that happened in it.
+// eventMarks are the signs below a chart, the most telling first: a column shows
+// the first that happened in it, the legend counts all.
 var eventMarks = []struct{ event, mark, name string }{
 	{"compaction", "C", "compaction"},
 	{"cache-break", "×", "cache break"},
@@ -60,7 +61,7 @@ func chartWidth(n, width int) int {
 	return width
 }
 
-func markLine(marks []string, width int) string {
+func markLine(marks [][]string, width int) string {
 	var b strings.Builder
 	for c := range width {
 		from, to := term.Bucket(c, width, len(marks))
@@ -77,10 +78,10 @@ func markLine(marks []string, width int) string {
 	return b.String()
 }
 
-func markOf(events []string) string {
+func markOf(requests [][]string) string {
 	for _, e := range eventMarks {
-		for _, event := range events {
-			if event == e.event {
+		for _, events := range requests {
+			if slices.Contains(events, e.event) {
 				return e.mark
 			}
 		}
@@ -89,12 +90,12 @@ func markOf(events []string) string {
 }
 
 // chartLegend names the signs with how often each event happened.
-func chartLegend(marks []string) string {
+func chartLegend(marks [][]string) string {
 	var parts []string
 	for _, e := range eventMarks {
 		n := int64(0)
-		for _, event := range marks {
-			if event == e.event {
+		for _, events := range marks {
+			if slices.Contains(events, e.event) {
 				n++
 			}
 		}

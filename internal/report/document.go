@@ -59,8 +59,8 @@ type cell struct {
 // chart is a value per request, with what happened there.
 type chart struct {
 	values []*int64
-	marks  []string // same length; event or ""
-	first  int64    // number of the first value's request
+	marks  [][]string // same length; the events of each
+	first  int64      // number of the first value's request
 }
 
 func plain(s string) cell   { return cell{text: text{s: s}} }

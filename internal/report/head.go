@@ -54,13 +54,13 @@ func someOf(names []string, what string) string {
 func head(a *analyze.Audit, o Options) *section {
 	t := a.Totals
 	rows := []row{
-		total("input", t.InputTokens, t.InputTokens, "everything sent · measured"),
-		total("  uncached", t.UncachedInputTokens, t.InputTokens, ""),
-		total("  cache read", t.CacheReadTokens, t.InputTokens, partly(a, t.CacheReadTokens, func(t analyze.Totals) *int64 { return t.CacheReadTokens })),
-		total("  cache write", t.CacheWriteTokens, t.InputTokens, partly(a, t.CacheWriteTokens, func(t analyze.Totals) *int64 { return t.CacheWriteTokens })),
+		total("input", t.InputTokens, t.InputTokens, measured(t.InputTokens, "everything sent", lacking(t, t.RequestsWithoutUsage))),
+		total("  uncached", t.UncachedInputTokens, t.InputTokens, partial(t.UncachedInputTokens, t, "")),
+		total("  cache read", t.CacheReadTokens, t.InputTokens, partial(t.CacheReadTokens, t, unknownIn(a, cacheRead))),
+		total("  cache write", t.CacheWriteTokens, t.InputTokens, partial(t.CacheWriteTokens, t, unknownIn(a, cacheWrite))),
 		total("output", t.OutputTokens, nil, outputNote(t)),
 		{cells: []cell{plain("cost"), plain(term.Opt(t.CostUSD, term.USD)), {}, {}}, notes: []string{costNote(a)}},
-		total("peak context", t.PeakInputTokens, nil, "largest request · measured"),
+		total("peak context", t.PeakInputTokens, nil, measured(t.PeakInputTokens, "largest request")),
 	}
 	return &section{
 		prose: scope(a, o),
@@ -86,8 +86,40 @@ func total(name string, n, whole *int64, note string) row {
 	return r
 }
 
-// partly says so when a sum is known of some sessions only.
-func partly(a *analyze.Audit, sum *int64, part func(analyze.Totals) *int64) string {
+func cacheRead(t analyze.Totals) *int64  { return t.CacheReadTokens }
+func cacheWrite(t analyze.Totals) *int64 { return t.CacheWriteTokens }
+
+// measured ends a note by where its figure is from, if there is a figure.
+func measured(figure *int64, parts ...string) string {
+	if figure == nil {
+		return "not logged"
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return strings.Join(append(parts, "measured"), " · ")
+}
+
+// partial marks a part of the input that is not known of everything: of the
+// sessions as the note says, or of the responses that the input's own row counts.
+func partial(sum *int64, t analyze.Totals, sessions string) string {
+	switch {
+	case sum == nil:
+		return ""
+	case sessions == "" && t.RequestsWithoutUsage > 0:
+		return "partial"
+	}
+	return sessions
+}
+
+// lacking says how many responses a sum leaves out.
+func lacking(t analyze.Totals, unknown int64) string {
+	if unknown == 0 {
+		return ""
+	}
+	return fmt.Sprintf("partial: unknown for %s of %s", term.Exact(unknown), term.Count(t.AnsweredRequests, "response", "responses"))
+}
+
+// unknownIn says in how many of the sessions with usage a part of it is unknown.
+func unknownIn(a *analyze.Audit, part func(analyze.Totals) *int64) string {
 	unknown, known := int64(0), int64(0)
 	for _, s := range a.Sessions {
 		switch {
@@ -98,7 +130,7 @@ func partly(a *analyze.Audit, sum *int64, part func(analyze.Totals) *int64) stri
 			known++
 		}
 	}
-	if sum == nil || unknown == 0 {
+	if unknown == 0 {
 		return ""
 	}
 	return fmt.Sprintf("partial: unknown in %d of %s", unknown, term.Count(unknown+known, "session", "sessions"))
@@ -124,6 +156,10 @@ func scope(a *analyze.Audit, o Options) []string {
 		}
 		out = append(out, fmt.Sprintf("Left out: **%s**, whose %s not among those read. Name the folder that holds %s to include the cost.",
 			term.Count(n, "sub-agent session", "sub-agent sessions"), log, them))
+	}
+	if n := a.LeftOut.Deselected; n > 0 {
+		out = append(out, fmt.Sprintf("Deselected: **%s** of the sessions shown, which the conditions leave out.",
+			term.Count(n, "sub-agent session", "sub-agent sessions")))
 	}
 	return out
 }
@@ -159,7 +195,8 @@ func outputNote(t analyze.Totals) string {
 	if n := t.NonFinalOutputs; n > 0 {
 		parts = append(parts, fmt.Sprintf("too low: %s logged an early snapshot", term.Count(n, "response", "responses")))
 	}
-	return strings.Join(append(parts, "measured"), " · ")
+	parts = append(parts, lacking(t, t.RequestsWithoutOutput))
+	return measured(t.OutputTokens, parts...)
 }
 
 func agentOf(s analyze.SessionSummary) string {

@@ -90,14 +90,14 @@ func sampleShare(kind string, tool *string, items, once, carried int64) analyze.
 func sampleGrowth() []analyze.GrowthPoint {
 	var points []analyze.GrowthPoint
 	for i := int64(1); i <= 120; i++ {
-		p := analyze.GrowthPoint{Request: i, InputTokens: ptr(10_000 + 1_601*(i-1)%133_000)}
+		p := analyze.GrowthPoint{Request: i, InputTokens: ptr(10_000 + 1_601*(i-1)%133_000), Events: []string{}}
 		switch {
 		case i == 83:
-			p.Event = "compaction"
+			p.Events = []string{"compaction", "cache-break"}
 		case i == 40 || i == 101:
-			p.Event = "run"
+			p.Events = []string{"run"}
 		case i == 60:
-			p.Event = "cache-break"
+			p.Events = []string{"cache-break"}
 		case i == 70:
 			p.InputTokens = nil
 		}

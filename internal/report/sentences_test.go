@@ -21,6 +21,19 @@ func TestSentences(t *testing.T) {
 		{"one left out", func(a *analyze.Audit) { a.LeftOut.SubAgentSessions = 1 }, "Left out: 1 sub-agent session, whose log was not among those read. Name the folder that holds it", "sessions, whose"},
 		{"some left out", func(*analyze.Audit) {}, "Left out: 2 sub-agent sessions, whose logs were not among those read. Name the folder that holds them", ""},
 		{"none left out", func(a *analyze.Audit) { a.LeftOut = analyze.LeftOut{} }, "", "Left out"},
+		{"deselected", func(a *analyze.Audit) { a.LeftOut = analyze.LeftOut{Deselected: 1} }, "Deselected: 1 sub-agent session of the sessions shown", "Left out"},
+		{"nothing measured", func(a *analyze.Audit) {
+			a.Totals = analyze.Totals{Sessions: 1, Requests: 7, AnsweredRequests: 7, RequestsWithoutUsage: 7, RequestsWithoutOutput: 7}
+		}, "input – not logged uncached – cache read – cache write – output – not logged", "responses logged an early"},
+		{"partly measured", func(a *analyze.Audit) {
+			a.Totals.RequestsWithoutUsage, a.Totals.RequestsWithoutOutput = 1, 2
+		}, "everything sent · partial: unknown for 1 of 119 responses · measured", ""},
+		{"parts partly measured", func(a *analyze.Audit) { a.Totals.RequestsWithoutUsage = 3 }, "▍ partial output", ""},
+		{"output partly measured", func(a *analyze.Audit) { a.Totals.RequestsWithoutOutput = 2 }, "20,264 reasoning · partial: unknown for 2 of 119 responses · measured", "responses logged an early"},
+		{"more content than input", func(a *analyze.Audit) {
+			a.Composition[len(a.Composition)-1].Share = ptr(-3.5)
+		}, "add up to more than 100 %", ""},
+		{"all events of a request", func(*analyze.Audit) {}, "C compaction (1) × cache break (2) | new run (2)", ""},
 		{"one log", func(*analyze.Audit) {}, "What the log does not hold", "logs do"},
 		{"two logs", two, "What the logs do not hold", "log does"},
 		{"no call", func(a *analyze.Audit) { a.Totals.Calls, a.Totals.RepeatedCalls, a.Totals.RepeatedCallsStrict = 0, 0, 0 }, "None: no tool was called.", "FreeCode's definition"},

@@ -45,8 +45,15 @@ func composition(a *analyze.Audit, o Options) *section {
 	}
 	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions.",
 		"Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to what the provider reported; **estimated** rests on an assumption."}
+	if slices.ContainsFunc(a.Composition, func(x analyze.Share) bool { return x.Kind == "unlogged" && x.Share != nil && *x.Share < -negligible }) {
+		s.after = append(s.after, "Unlogged is **negative** here: the log holds more content than the recorded input has room for, so the shares above it add up to more than 100 %.")
+	}
 	return s
 }
+
+// negligible is the negative share of unlogged input that rounding and the error
+// of a calibration explain.
+const negligible = 0.01
 
 // unit says whose tokens the carried figures are.
 func unit(a *analyze.Audit) string {
@@ -231,13 +238,10 @@ func growth(a *analyze.Audit) *section {
 	for _, p := range a.Growth {
 		// Requests without usage are not in the list; they leave a gap.
 		for c.first+int64(len(c.values)) < p.Request {
-			c.values, c.marks = append(c.values, nil), append(c.marks, "")
+			c.values, c.marks = append(c.values, nil), append(c.marks, nil)
 		}
 		c.values = append(c.values, p.InputTokens)
-		c.marks = append(c.marks, p.Event)
-	}
-	if c.marks[0] == "run" { // every log starts with one
-		c.marks[0] = ""
+		c.marks = append(c.marks, p.Events)
 	}
 	title := "Growth"
 	if len(a.Sessions) > 1 {

@@ -85,7 +85,10 @@ CREATE TABLE calibration AS
 SELECT r.* EXCLUDE (stem) FROM raw_calibration r JOIN selected USING (source, stem, part, session_id);
 
 -- Sessions whose file lost text since an earlier import are named here: the
--- earlier part is kept outside all totals, its texts can still be read.
+-- earlier part is kept outside all totals, its texts can still be read. So are
+-- sessions whose log holds far more than was sent: an error of calibration and an
+-- unlogged clearing stay below a quarter of the input, and below 2,000 tokens
+-- nothing can be told.
 CREATE TABLE problems AS
 WITH superseded AS (
   SELECT s.source, s.part, s.session_id, n.stem, n.file, o.stem AS old_stem, o.part AS old_part
@@ -103,13 +106,29 @@ gone AS (
       WHERE j.source = p.source AND j.stem = p.stem AND j.part = p.part AND j.session_id = p.session_id
         AND j.text_hash = i.text_hash AND j.origin = 'logged')
   GROUP BY ALL
+),
+exceeding AS (
+  SELECT q.source, q.part, q.session_id, s.file,
+         count(*) AS count,
+         sum(-q.unlogged_tokens) AS tokens,
+         sum(q.input_tokens) AS input
+  FROM requests q
+  JOIN sessions s USING (source, part, session_id)
+  WHERE q.counts AND -q.unlogged_tokens > 2000 AND -q.unlogged_tokens > 0.25 * q.input_tokens
+  GROUP BY ALL
 )
 SELECT r.* EXCLUDE (stem) FROM raw_problems r JOIN selected USING (source, stem, part, session_id)
 UNION ALL BY NAME
 SELECT source, part, session_id, file, 0::BIGINT AS line, 'text-gone' AS kind,
        'logged texts are gone from the file since an earlier import; that import is kept outside all totals and its texts can be read by hash' AS detail,
        count
-FROM gone;
+FROM gone
+UNION ALL BY NAME
+SELECT source, part, session_id, file, 0::BIGINT AS line, 'content-exceeds-input' AS kind,
+       format('the content logged for requests with {:,} input tokens exceeds them by {:,} tokens: it was not sent as logged, or the usage is wrong',
+              input::BIGINT, tokens::BIGINT) AS detail,
+       count
+FROM exceeding;
 
 -- Every text of the dataset once, kept ones included. It stays in the files.
 CREATE VIEW texts AS
