@@ -44,7 +44,7 @@ func compareDocument(r *compare.Result, o Options) document {
 
 func compareVerdict(r *compare.Result) *section {
 	s := &section{prose: []string{fmt.Sprintf("**%s**, by the shipping criterion: cost falls while pass rate and repeated calls hold.", r.Verdict.Verdict)}}
-	s.lines = append(s.lines, fromLog(strings.ToUpper(r.Verdict.Reason[:min(1, len(r.Verdict.Reason))])+r.Verdict.Reason[min(1, len(r.Verdict.Reason)):]+"."))
+	s.lines = append(s.lines, fromLog(capital(r.Verdict.Reason)+"."))
 	if f := r.Deltas.Factors(); f != "" {
 		s.lines = append(s.lines, text{s: f + "."})
 	}
@@ -71,7 +71,7 @@ func compareFigures(r *compare.Result) *section {
 		{"tokens", d.Tokens, short}, {"  = requests", d.Requests, two}, {"  × tokens per request", d.TokensPerRequest, short},
 		{"input tokens", d.Input, short}, {"  uncached", d.Uncached, short}, {"  cache read", d.CacheRead, short}, {"  cache write", d.CacheWrite, short},
 		{"output tokens", d.Output, short}, {"USD", d.CostUSD, term.USD}, {"repeated calls", d.RepeatedCalls, two},
-		{"pass rate", d.PassRate, term.Percent}, {"score", d.Score, two},
+		{passRate, d.PassRate, term.Percent}, {"score", d.Score, two},
 	} {
 		if line.delta != nil {
 			t.rows = append(t.rows, figureRow(line.name, line.delta, line.format))
@@ -90,14 +90,14 @@ func figureRow(name string, d *compare.Delta, format func(float64) string) row {
 	change, interval := term.Unknown, term.Unknown
 	switch {
 	case d.Log && d.Percent != nil:
-		change = d.Mark + signedPercent(*d.Percent)
+		change = d.Mark + compare.SignedPercent(*d.Percent)
 		if d.PercentLow != nil {
-			interval = signedPercent(*d.PercentLow) + " to " + signedPercent(*d.PercentHigh)
+			interval = compare.Range(compare.SignedPercent(*d.PercentLow), compare.SignedPercent(*d.PercentHigh))
 		}
 	case !d.Log && d.Change != nil:
-		change = d.Mark + fmt.Sprintf("%+.2f", *d.Change)
+		change = d.Mark + difference(name, *d.Change)
 		if d.Low != nil {
-			interval = fmt.Sprintf("%+.2f to %+.2f", *d.Low, *d.High)
+			interval = compare.Range(difference(name, *d.Low), difference(name, *d.High))
 		}
 	}
 	if d.Baseline == 0 && d.Candidate == 0 {
@@ -110,7 +110,20 @@ func figureRow(name string, d *compare.Delta, format func(float64) string) row {
 	return r
 }
 
-func signedPercent(p float64) string { return fmt.Sprintf("%+.1f %%", p) }
+const passRate = "pass rate"
+
+// difference is a change of a figure that is compared by subtraction: a share in
+// points, as its levels are in percent.
+func difference(name string, v float64) string {
+	s, unit := fmt.Sprintf("%+.2f", v), ""
+	if name == passRate {
+		s, unit = fmt.Sprintf("%+.1f", 100*v), " points"
+	}
+	if strings.Trim(s, "+-0.") == "" {
+		s = s[1:]
+	}
+	return s + unit
+}
 
 func compareArms(r *compare.Result) *section {
 	t := &table{columns: []column{
@@ -123,8 +136,12 @@ func compareArms(r *compare.Result) *section {
 		if a.Judged > 0 && a.Passed != nil {
 			passed = fmt.Sprintf("%d of %d", *a.Passed, a.Judged)
 		}
+		sessions := number(a.Sessions)
+		if r.Source != "logs" { // reports say nothing of them
+			sessions = plain(term.Unknown)
+		}
 		t.rows = append(t.rows, row{cells: []cell{
-			logged(a.Name), number(a.Trials), number(a.Sessions), optional(a.Requests), optional(a.Tokens), plain(term.Opt(a.CostUSD, term.USD)),
+			logged(a.Name), number(a.Trials), sessions, optional(a.Requests), optional(a.Tokens), plain(term.Opt(a.CostUSD, term.USD)),
 			optional(a.Calls), optional(a.RepeatedCalls), plain(passed), number(a.Excluded + a.UnpairedTrials),
 		}})
 	}
@@ -142,7 +159,7 @@ func comparePredicted(r *compare.Result) *section {
 	for _, p := range r.Predicted {
 		detours := term.Opt(p.DetourRequests, logPercent)
 		if p.DetourRequestsLow != nil && p.DetourRequestsHigh != nil {
-			detours = fmt.Sprintf("%s to %s", logPercent(*p.DetourRequestsLow), logPercent(*p.DetourRequestsHigh))
+			detours = compare.Range(logPercent(*p.DetourRequestsLow), logPercent(*p.DetourRequestsHigh))
 		}
 		verdict := logged(p.Verdict)
 		if p.Verdict == "" {
@@ -158,7 +175,7 @@ func comparePredicted(r *compare.Result) *section {
 	}}
 }
 
-func logPercent(ln float64) string { return signedPercent(100 * math.Expm1(ln)) }
+func logPercent(ln float64) string { return compare.SignedPercent(100 * math.Expm1(ln)) }
 
 func compareParallel(r *compare.Result) *section {
 	p := r.Parallel
@@ -277,5 +294,5 @@ func markedPercent(d *compare.Delta) string {
 	if d == nil || d.Percent == nil {
 		return term.Unknown
 	}
-	return d.Mark + signedPercent(*d.Percent)
+	return d.Mark + compare.SignedPercent(*d.Percent)
 }

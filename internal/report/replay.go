@@ -6,6 +6,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
@@ -198,9 +200,13 @@ func replayTable(r *Replay, wide bool) section {
 	return section{title: "Variants", prose: []string{staticOnly}, table: t, after: []string{legend(r)}}
 }
 
+// verdicts explains what the verdicts mean; package replay has the rules.
+const verdicts = "**Free by rule** takes nothing that the model could miss; **below the noise** is under 2 % of the input and of the cost; **risky** is what comes out dearer, what the expected detours eat, and what leaves hardly any text."
+
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
-	s := "**Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD."
+	s := "**Share** is of the recorded input, at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD."
+	s += " " + verdicts + " Below, **before** and **after** are the tokens of one text, **saved** is over all requests that carried it."
 	for _, v := range r.Variants {
 		if v.Need != nil {
 			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s: a standard deviation of %.3f of the log ratio.", v.Need.Unit, v.Need.Basis, v.Need.SD)
@@ -389,7 +395,7 @@ func effect(e replay.Estimate) []text {
 	}
 	basis := "Basis: " + e.Basis
 	if low, high := e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh; low != nil && high != nil && *low != *high {
-		basis += fmt.Sprintf("; with that factor at the quartiles of its spread the saving is %s to %s tokens", term.Short(*low), term.Short(*high))
+		basis += fmt.Sprintf("; with that factor at the quartiles of its spread the saving is %s tokens", compare.Range(term.Short(*low), term.Short(*high)))
 	}
 	var out []text
 	if len(parts) > 0 {
@@ -405,16 +411,23 @@ func evidence(e replay.Estimate) []text {
 		return nil
 	}
 	v := d.Evidence
-	s := fmt.Sprintf("Detours: %s requests expected (%s to %s) from %s. Of what was cut, %s turned up later in the model's words and stood nowhere else",
-		few(d.Expected), few(d.Low), few(d.High), term.Count(v.Edits, "lossy edit", "lossy edits"), term.Exact(v.LaterUsed))
+	s := fmt.Sprintf("Detours: %s requests expected (%s) from %s; in %s of them what was cut turned up later in the model's words and stood nowhere else",
+		few(d.Expected), compare.Range(few(d.Low), few(d.High)), term.Count(v.Edits, "lossy edit", "lossy edits"), none(v.LaterUsed))
 	if v.NullRate != nil && v.NullBasis != "" {
-		s += fmt.Sprintf(" (%s by chance, against %s)", term.Percent(*v.NullRate), v.NullBasis)
+		s += fmt.Sprintf(" (by chance in %s, against %s)", term.Percent(*v.NullRate), v.NullBasis)
 	}
 	if v.BaseRate != nil {
-		s += fmt.Sprintf(". Base rate %s net of its null, from %s of %s that were gone back to",
-			term.Percent(*v.BaseRate), term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"))
+		s += fmt.Sprintf(". The agent went back to %s of %s; less what it does with whole ones, a base rate of %s",
+			term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"), term.Percent(*v.BaseRate))
 	}
 	return []text{{s: s + "."}}
+}
+
+func none(n int64) string {
+	if n == 0 {
+		return "none"
+	}
+	return term.Exact(n)
 }
 
 // sourceSection says where the base rates of detours come from.
@@ -430,9 +443,18 @@ func sourceSection(list []replay.Estimate) *section {
 	}
 	s := &section{title: "Where base rates of detours come from"}
 	for _, source := range sources {
-		s.lines = append(s.lines, fromLog(source+"."))
+		s.lines = append(s.lines, fromLog(capital(source)+"."))
 	}
 	return s
+}
+
+// capital begins a sentence.
+func capital(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	if first == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // liveTest is what it takes to see the saving.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/replay/compare"
 	"github.com/fclog/fclog/replay/detour"
 )
 
@@ -46,7 +47,7 @@ func ratesTable(r detour.Rates) *table {
 		}
 		t.rows = append(t.rows, row{faint: i > 0 && s.Cases < 5, cells: []cell{
 			agent, plain(orAll(string(s.Kind))), plain(orAll(s.Band)), plain(orAll(string(s.Marker))), number(s.Cases), number(s.Recoveries),
-			share(&s.Rate), share(&s.NullRate), share(&s.Net), plain(term.Percent(s.NetLow) + " to " + term.Percent(s.NetHigh)),
+			share(&s.Rate), share(&s.NullRate), share(&s.Net), plain(compare.Range(term.Percent(s.NetLow), term.Percent(s.NetHigh))),
 		}})
 	}
 	return t

@@ -121,7 +121,7 @@ func folded(list []analyze.Share) row {
 // savings is how much each technique could touch at most.
 func savings(a *analyze.Audit) *section {
 	s := &section{title: "Size of each saving", prose: []string{
-		"Upper bounds: what a technique could **touch**, not what it would save. They overlap, so never add them up. What a change would really save is the replayer's answer."}}
+		"Upper bounds: what a technique could **touch**, not what it would save. They overlap, so never add them up. `fclog replay` says what a change would really save."}}
 	if len(a.Savings) == 0 {
 		s.prose = []string{"Nothing that the known techniques could touch was found."}
 		return s

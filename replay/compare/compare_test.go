@@ -62,9 +62,9 @@ func TestVerdicts(t *testing.T) {
 		name, verdict, reason string
 		candidate             []Trial
 	}{
-		{"cheaper, the rest a tie", Kept, "cost fell (-10.0 %, 95 % interval -10.0 to -10.0 %), pass rate and repeated calls hold", cheaper},
+		{"cheaper, the rest a tie", Kept, "cost fell (-10.0 %, 95 % interval -10.0 %), pass rate and repeated calls hold", cheaper},
 		{"identical", Inconclusive, "cost is the same in both arms: nothing is gained", base},
-		{"dearer", Rejected, "cost rose: +20.0 %, 95 % interval +20.0 to +20.0 %", many(8, 3, 10, 12_000, 2, true)},
+		{"dearer", Rejected, "cost rose: +20.0 %, 95 % interval +20.0 %", many(8, 3, 10, 12_000, 2, true)},
 		{"cheaper and wrong", Rejected, "8 of 8 tasks regressed by their majorities", many(8, 3, 9, 9000, 2, false)},
 		{"cheaper with more repeats", Rejected, "repeated calls rose from 2.00 to 3.00 a trial", many(8, 3, 9, 9000, 3, true)},
 		{"cheaper, one trial fails", Inconclusive, "the pass rate or score is lower, though not beyond chance",

@@ -101,7 +101,7 @@ func TestCompressionAB(t *testing.T) {
 		Verdict: Rejected, Basis: "cost_usd", Cost: Rose, PassRate: Unknown, RepeatedCalls: Unclear,
 		// (9 × 9090.4 + 4 × 11 716.8) / (13 × 9175.2) = 1.0788; (12 × 9090.4 + 11 716.8) / 119 277.6 = 1.0128;
 		// (6 × 9090.4 + 7 × 11 716.8) / 119 277.6 = 1.1449.
-		Reason: "cost rose: +7.9 %, 95 % interval +1.3 to +14.5 %",
+		Reason: "cost rose: +7.9 %, 95 % interval +1.3 % to +14.5 %",
 	}, r.Verdict)
 
 	// Nine tasks have three requests in both arms: (14 800 - 15 000) / 3.

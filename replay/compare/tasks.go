@@ -119,6 +119,10 @@ func turnMatched(tasks []TaskResult) *TurnMatched {
 	}
 	t.Mean = (tokens[1] - tokens[0]) / t.Requests
 	t.LnTokens = math.Log(tokens[1] / tokens[0])
-	t.PerRequest = fmt.Sprintf("%+.0f to %+.0f tokens per request on %d tasks with equal requests", t.Low, t.High, t.Tasks)
+	tasksWord := "tasks"
+	if t.Tasks == 1 {
+		tasksWord = "task"
+	}
+	t.PerRequest = fmt.Sprintf("%s tokens per request on %d %s with equal requests", Range(fmt.Sprintf("%+.0f", t.Low), fmt.Sprintf("%+.0f", t.High)), t.Tasks, tasksWord)
 	return &t
 }

@@ -162,9 +162,9 @@ func words(d *Delta) string {
 	case d == nil || d.Percent == nil:
 		return "no ratio"
 	case d.PercentLow == nil:
-		return fmt.Sprintf("%s%+.1f %%", d.Mark, *d.Percent)
+		return d.Mark + SignedPercent(*d.Percent)
 	}
-	return fmt.Sprintf("%s%+.1f %%, 95 %% interval %+.1f to %+.1f %%", d.Mark, *d.Percent, *d.PercentLow, *d.PercentHigh)
+	return fmt.Sprintf("%s%s, 95 %% interval %s", d.Mark, SignedPercent(*d.Percent), Range(SignedPercent(*d.PercentLow), SignedPercent(*d.PercentHigh)))
 }
 
 // Factors says how the change of tokens comes about: "+11.9 % tokens = +10.3 %
@@ -174,6 +174,6 @@ func (d Deltas) Factors() string {
 		d.Tokens.Percent == nil || d.Requests.Percent == nil || d.TokensPerRequest.Percent == nil {
 		return ""
 	}
-	return fmt.Sprintf("%+.1f %% tokens = %+.1f %% requests × %+.1f %% tokens per request",
-		*d.Tokens.Percent, *d.Requests.Percent, *d.TokensPerRequest.Percent)
+	return fmt.Sprintf("%s tokens = %s requests × %s tokens per request",
+		SignedPercent(*d.Tokens.Percent), SignedPercent(*d.Requests.Percent), SignedPercent(*d.TokensPerRequest.Percent))
 }
