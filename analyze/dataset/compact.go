@@ -13,12 +13,18 @@ import (
 // also when it is killed half-way: merged files count from the moment their
 // sessions file stands, and a part that stands in two files counts once. While
 // another process writes the dataset it fails at once.
-func Compact(ctx context.Context, dir string) error {
+func Compact(ctx context.Context, dir string) error { return compact(ctx, dir, false) }
+
+// CompactScratch is Compact for a dataset that is thrown away soon: nothing is
+// forced to disk.
+func CompactScratch(ctx context.Context, dir string) error { return compact(ctx, dir, true) }
+
+func compact(ctx context.Context, dir string, scratch bool) error {
 	m, err := readMarker(dir)
 	if err != nil {
 		return err
 	}
-	s, err := openStore(dir, Options{NoText: !m.Text})
+	s, err := openStore(dir, Options{NoText: !m.Text, Scratch: scratch})
 	if err != nil {
 		return err
 	}

@@ -221,16 +221,32 @@ func TestBrokenCacheIsNoCache(t *testing.T) {
 	}
 }
 
+// Whoever holds the lock is the only writer: whatever is aside was left behind.
 func TestLeftoversOfKilledImportsGo(t *testing.T) {
 	dir := t.TempDir()
 	importInto(t, dir)
+	left := []string{filepath.Join("_tmp", "1-old"), filepath.Join("_tmp", "2-young"), "fclog-dataset.json.123", filepath.Join("_state", "files.json.456")}
+	for _, name := range left {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, name), 0o700))
+	}
+	require.NoError(t, os.Chtimes(filepath.Join(dir, left[0]), time.Now(), time.Now().Add(-48*time.Hour)))
+	importInto(t, dir)
+	for _, name := range left {
+		assert.NoDirExists(t, filepath.Join(dir, name))
+	}
+	assert.FileExists(t, filepath.Join(dir, "fclog-dataset.json"))
+}
+
+// Without locks another import may be at work on what is young.
+func TestLeftoversWithoutLocks(t *testing.T) {
+	dir := t.TempDir()
 	old, young := filepath.Join(dir, "_tmp", "1-old"), filepath.Join(dir, "_tmp", "2-young")
 	require.NoError(t, os.MkdirAll(old, 0o700))
 	require.NoError(t, os.MkdirAll(young, 0o700))
 	require.NoError(t, os.Chtimes(old, time.Now(), time.Now().Add(-48*time.Hour)))
-	importInto(t, dir)
+	(&store{dir: dir}).dropLeftovers()
 	assert.NoDirExists(t, old)
-	assert.DirExists(t, young, "may belong to an import that runs now")
+	assert.DirExists(t, young)
 }
 
 func TestChangedDependencyReplaces(t *testing.T) {

@@ -9,21 +9,31 @@ import (
 )
 
 // lock makes sure that one process at a time writes the dataset in dir. It does
-// not wait: a second import would find most of its work done, or still running.
-func lock(dir string) (unlock func(), err error) {
+// not wait: a second import would find most of its work done, or still running. Where the file system keeps no locks,
+// sole is false.
+func lock(dir string) (unlock func(), sole bool, err error) {
 	path := filepath.Join(dir, filepath.FromSlash(lockFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	unlock, free, err := tryLock(path)
+	unlock, state, err := tryLock(path)
 	if err != nil {
-		return nil, fmt.Errorf("locking dataset %s: %w", dir, err)
+		return nil, false, fmt.Errorf("locking dataset %s: %w", dir, err)
 	}
-	if !free {
-		return nil, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", dir, holder(path), staleHint(path))
+	if state == taken {
+		return nil, false, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", dir, holder(path), staleHint(path))
 	}
-	return unlock, nil
+	return unlock, state == held, nil
 }
+
+// lockState is what came of trying a lock.
+type lockState int
+
+const (
+	taken    lockState = iota // by another process
+	held                      // by this one
+	unlocked                  // the file system keeps no locks
+)
 
 // signLock notes who holds a lock, for the message to others. The host is left
 // out: a dataset may be handed on. That the note fails is no harm.

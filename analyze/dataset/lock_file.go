@@ -12,19 +12,19 @@ import (
 const lockFile = stateFolder + "/writing"
 
 // tryLock takes the lock by making its file. A killed process leaves it behind.
-func tryLock(path string) (unlock func(), free bool, err error) {
+func tryLock(path string) (unlock func(), state lockState, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, false, nil
+		return nil, taken, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, taken, err
 	}
 	signLock(f)
 	return func() {
 		f.Close()
 		os.Remove(path)
-	}, true, nil
+	}, held, nil
 }
 
 func staleHint(path string) string { return "; if none is running, remove " + path }

@@ -13,22 +13,25 @@ const lockFile = stateFolder + "/lock"
 // tryLock takes a lock that the kernel gives back when the process ends, however
 // it ends. The file stays: removing it would let two processes hold locks on two
 // files of one name. A file system without locks is used without one.
-func tryLock(path string) (unlock func(), free bool, err error) {
+func tryLock(path string) (unlock func(), state lockState, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, false, err
+		return nil, taken, err
 	}
+	state = held
 	switch err := flock(f); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, false, f.Close()
-	case err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.ENOLCK):
-		return nil, false, errors.Join(err, f.Close())
+		return nil, taken, f.Close()
+	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
+		state = unlocked
+	case err != nil:
+		return nil, taken, errors.Join(err, f.Close())
 	}
 	signLock(f)
 	return func() {
 		f.Truncate(0)
 		f.Close()
-	}, true, nil
+	}, state, nil
 }
 
 func flock(f *os.File) error {

@@ -38,6 +38,7 @@ type store struct {
 	dir     string
 	text    bool
 	scratch bool // thrown away soon: not forced to disk
+	sole    bool // no other process can be writing
 	create  creator
 	close   func() // gives the lock back
 }
@@ -78,11 +79,11 @@ func openStore(dir string, o Options) (*store, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
-	unlock, err := lock(dir)
+	unlock, sole, err := lock(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: !o.NoText, scratch: o.Scratch, create: o.create, close: unlock}
+	s := &store{dir: dir, text: !o.NoText, scratch: o.Scratch, sole: sole, create: o.create, close: unlock}
 	if s.create == nil {
 		s.create = createFile
 	}
@@ -111,20 +112,26 @@ func (s *store) open() error {
 	return s.emptyTables()
 }
 
-// leftoverAge is how long an import may take before its files aside are taken
-// for those of a killed one.
+// leftoverAge is how long an import may take where the file system keeps no locks
+// before its files aside are taken for those of a killed one.
 const leftoverAge = 24 * time.Hour
 
-// dropLeftovers removes what killed imports left aside. Failing to is no harm.
+// dropLeftovers removes what killed imports left aside. Whoever holds the lock is
+// the only writer: nothing aside is in use. Failing to is no harm.
 func (s *store) dropLeftovers() {
-	root := filepath.Join(s.dir, tmpFolder)
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > leftoverAge {
-			os.RemoveAll(filepath.Join(root, e.Name()))
+	for _, pattern := range []string{tmpFolder + "/*", markerFile + ".*", stateFile + ".*"} {
+		folder, name := filepath.Split(filepath.Join(s.dir, filepath.FromSlash(pattern)))
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if left, _ := filepath.Match(name, e.Name()); !left {
+				continue
+			}
+			if info, err := e.Info(); s.sole || err == nil && time.Since(info.ModTime()) > leftoverAge {
+				os.RemoveAll(filepath.Join(folder, e.Name()))
+			}
 		}
 	}
 }

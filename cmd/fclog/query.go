@@ -33,7 +33,12 @@ one of the questions that come with fclog. DATASET may also be a log file or a
 folder of logs; it is then imported for this one question.
 
 Tables: sessions, requests, items, spans, calls, texts, other_billed,
-calibration, problems, prices, session_tree.`,
+calibration, problems, prices, session_tree.
+
+CSV is that of RFC 4180: fields keep every character of the logs, quoted where
+needed, control characters too; only a screen gets them escaped. Text that a
+spreadsheet would run as a formula (it begins with = + - @, a tab or a line break)
+gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 		Example: `  fclog query --list
   fclog query dataset --name cache-breaks
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
@@ -100,15 +105,18 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 	r := request{paths: args[:1], selection: sel, zone: zone, prices: f.prices}
 	return a.withDB(cmd.Context(), r, func(s *source, db *analyze.DB) error {
 		a.warnSkipped(s)
-		rows, err := f.ask(cmd.Context(), db, args)
-		if errors.Is(err, analyze.ErrNotQuery) {
-			return usage(cmd, "%w", err)
-		}
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		return a.writeRows(f.outputFlags, rows)
+		// A file that cannot be written is noticed before the question is asked.
+		return a.write(f.outputFlags, func(w io.Writer) error {
+			rows, err := f.ask(cmd.Context(), db, args)
+			if errors.Is(err, analyze.ErrNotQuery) {
+				return usage(cmd, "%w", err)
+			}
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			return a.writeRows(w, f.outputFlags, rows)
+		})
 	})
 }
 

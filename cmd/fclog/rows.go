@@ -28,27 +28,25 @@ const (
 )
 
 // writeRows writes the answer of a query in the format asked for.
-func (a *app) writeRows(f outputFlags, rows *sql.Rows) error {
+func (a *app) writeRows(w io.Writer, f outputFlags, rows *sql.Rows) error {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		return err
 	}
-	return a.write(f, func(w io.Writer) error {
-		switch f.format {
-		case "csv":
-			return writeCSV(w, types, rows, a.screen(f))
-		case "json":
-			return writeJSON(w, types, rows)
-		case "parquet":
-			return writeParquet(w, types, rows)
-		}
-		return a.writeTable(w, f, types, rows)
-	})
+	switch f.format {
+	case "csv":
+		return writeCSV(w, types, rows, a.screen(f))
+	case "json":
+		return writeJSON(w, types, rows)
+	case "parquet":
+		return writeParquet(w, types, rows)
+	}
+	return a.writeTable(w, f, types, rows)
 }
 
 // scanRows calls do with the values of every row.
-func scanRows(columns int, rows *sql.Rows, do func([]any) error) error {
-	values, dest := make([]any, columns), make([]any, columns)
+func scanRows(types []*sql.ColumnType, rows *sql.Rows, do func([]any) error) error {
+	values, dest := make([]any, len(types)), make([]any, len(types))
 	for i := range values {
 		dest[i] = &values[i]
 	}
@@ -57,7 +55,7 @@ func scanRows(columns int, rows *sql.Rows, do func([]any) error) error {
 			return err
 		}
 		for i, v := range values {
-			values[i] = simple(v)
+			values[i] = typed(simple(v), types[i].DatabaseTypeName())
 		}
 		if err := do(values); err != nil {
 			return err
@@ -105,6 +103,41 @@ func simple(v any) any {
 	return fmt.Sprint(v)
 }
 
+// date and clock are what DuckDB returns as an instant though it is none: a day,
+// and a time of some day.
+type (
+	date  struct{ at time.Time }
+	clock struct{ at time.Time }
+)
+
+func (d date) String() string  { return d.at.Format(time.DateOnly) }
+func (c clock) String() string { return c.at.Format("15:04:05.999999999") }
+
+// typed tells days and times of day from instants by the type of their column. In
+// a list or struct whose type speaks of no times, instants can only be days.
+func typed(v any, name string) any {
+	switch x := v.(type) {
+	case time.Time:
+		switch {
+		case strings.HasPrefix(name, "TIMESTAMP"):
+			return x
+		case name == "TIME", name == "TIMETZ":
+			return clock{x}
+		case !strings.Contains(name, "TIME"):
+			return date{x}
+		}
+	case []any:
+		for i := range x {
+			x[i] = typed(x[i], strings.TrimSuffix(name, "[]"))
+		}
+	case map[string]any:
+		for k := range x {
+			x[k] = typed(x[k], name)
+		}
+	}
+	return v
+}
+
 // text is a value in words; NULL is "".
 func text(v any) string {
 	switch x := v.(type) {
@@ -116,6 +149,10 @@ func text(v any) string {
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case time.Time:
 		return x.Format(time.RFC3339Nano)
+	case date:
+		return x.String()
+	case clock:
+		return x.String()
 	case []any, map[string]any:
 		var b strings.Builder
 		if err := report.WriteJSON(&b, jsonValue(x), false); err != nil {
@@ -142,7 +179,7 @@ func (a *app) writeTable(w io.Writer, f outputFlags, types []*sql.ColumnType, ro
 		t.Columns = append(t.Columns, term.Column{Title: name, Right: isNumber(c), Flex: !isNumber(c), Min: 8})
 	}
 	total := 0
-	err := scanRows(len(types), rows, func(values []any) error {
+	err := scanRows(types, rows, func(values []any) error {
 		if total++; total > maxTermRows {
 			return nil
 		}
@@ -190,9 +227,17 @@ func (a *app) tableWidth(f outputFlags) int {
 	return a.columns(f)
 }
 
-// writeCSV writes rows with a header. Text that a spreadsheet would run as a
-// formula gets an apostrophe in front (owasp.org, CSV injection). On a screen
-// text is made safe, too.
+// isText tells whether the fields of a column may hold any text.
+func isText(t *sql.ColumnType) bool {
+	name := t.DatabaseTypeName()
+	return !isNumber(t) && name != "DATE" && !strings.HasPrefix(name, "TIME")
+}
+
+// writeCSV writes rows with a header, as RFC 4180 says: quoted fields keep every
+// byte, line breaks and control characters too. Text that a spreadsheet would run
+// as a formula gets an apostrophe in front (owasp.org, CSV injection). On a screen
+// text is made safe, too. Every row goes out at once, so that a sink that fails is
+// noticed.
 func writeCSV(w io.Writer, types []*sql.ColumnType, rows *sql.Rows, screen bool) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(types))
@@ -202,16 +247,17 @@ func writeCSV(w io.Writer, types []*sql.ColumnType, rows *sql.Rows, screen bool)
 	if err := out.Write(record); err != nil {
 		return err
 	}
-	err := scanRows(len(types), rows, func(values []any) error {
+	err := scanRows(types, rows, func(values []any) error {
 		for i, v := range values {
-			switch v.(type) {
-			case int64, float64, time.Time:
-				record[i] = text(v)
-			default:
-				record[i] = csvText(text(v), screen)
+			if record[i] = text(v); isText(types[i]) {
+				record[i] = csvText(record[i], screen)
 			}
 		}
-		return out.Write(record)
+		if err := out.Write(record); err != nil {
+			return err
+		}
+		out.Flush()
+		return out.Error()
 	})
 	if err != nil {
 		return err
@@ -221,7 +267,7 @@ func writeCSV(w io.Writer, types []*sql.ColumnType, rows *sql.Rows, screen bool)
 }
 
 func csvText(s string, screen bool) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
 		s = "'" + s
 	}
 	if screen {
@@ -235,7 +281,7 @@ func csvText(s string, screen bool) string {
 func writeJSON(w io.Writer, types []*sql.ColumnType, rows *sql.Rows) error {
 	names := columnNames(types)
 	next := "[\n"
-	err := scanRows(len(types), rows, func(values []any) error {
+	err := scanRows(types, rows, func(values []any) error {
 		if _, err := io.WriteString(w, next); err != nil {
 			return err
 		}
@@ -284,6 +330,8 @@ func jsonValue(v any) any {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil
 		}
+	case date, clock:
+		return text(x)
 	case []any:
 		out := make([]any, len(x))
 		for i := range x {
@@ -326,7 +374,7 @@ func writeParquet(w io.Writer, types []*sql.ColumnType, rows *sql.Rows) error {
 	}
 	row := reflect.New(reflect.StructOf(fields)).Elem()
 	out := parquet.NewGenericWriter[any](w, parquet.SchemaOf(row.Interface()), parquet.Compression(&parquet.Zstd))
-	err := scanRows(len(types), rows, func(values []any) error {
+	err := scanRows(types, rows, func(values []any) error {
 		for i, v := range values {
 			if err := setField(row.Field(i), v); err != nil {
 				return fmt.Errorf("column %s: %w", types[i].Name(), err)
@@ -347,6 +395,8 @@ func parquetType(t *sql.ColumnType) reflect.Type {
 		return reflect.TypeFor[*bool]()
 	case slices.Contains(integerTypes, name), strings.HasPrefix(name, "TIMESTAMP"):
 		return reflect.TypeFor[*int64]()
+	case name == "DATE":
+		return reflect.TypeFor[*int32]()
 	case isNumber(t):
 		return reflect.TypeFor[*float64]()
 	}
@@ -356,8 +406,11 @@ func parquetType(t *sql.ColumnType) reflect.Type {
 // parquetTag is the column's name, without what a tag gives meaning to.
 func parquetTag(name string, t *sql.ColumnType) string {
 	tag := strings.NewReplacer(",", "_", "\"", "_").Replace(name) + ",optional"
-	if strings.HasPrefix(t.DatabaseTypeName(), "TIMESTAMP") {
+	switch name := t.DatabaseTypeName(); {
+	case strings.HasPrefix(name, "TIMESTAMP"):
 		tag += ",timestamp(microsecond)"
+	case name == "DATE":
+		tag += ",date"
 	}
 	return tag
 }
@@ -373,6 +426,12 @@ func setField(field reflect.Value, v any) error {
 		*target, _ = v.(bool)
 	case *float64:
 		*target, _ = v.(float64)
+	case *int32:
+		d, ok := v.(date)
+		if !ok {
+			return fmt.Errorf("%s is no day", text(v))
+		}
+		*target = int32(d.at.Unix() / (24 * 60 * 60)) // midnight in UTC
 	case *string:
 		*target = strings.ToValidUTF8(text(v), "\uFFFD")
 	case *int64:

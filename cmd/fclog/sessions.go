@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -95,6 +96,11 @@ func (a *app) foundSessions(ctx context.Context, paths []string) ([]foundSession
 			out = append(out, foundSession{s.Path, s.Format.Name, s.Modified, s.Bytes})
 		}
 		return out, err
+	}
+	for _, p := range paths {
+		if once, err := readOnce(p); once || err != nil {
+			return nil, cmp.Or(err, fmt.Errorf("%w: %s has no time of its own; name log files and folders", errNothing, inputName(p)))
+		}
 	}
 	files, _, err := formats.Expand(ctx, paths)
 	if err != nil {

@@ -116,8 +116,18 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 		f := summary.Failed[0]
 		return fmt.Errorf("%w: %s: %w", errNothing, s.name(f.Path), f.Err)
 	}
+	if r.keep == "" && len(summary.Parts) > mergeAbove {
+		if err := dataset.CompactScratch(ctx, s.dir); err != nil {
+			return fmt.Errorf("merging what was read: %w", err)
+		}
+	}
 	return nil
 }
+
+// mergeAbove is how many parts a temporary dataset is looked at with as it is:
+// every part is a file of each table, which costs the analysis some 1.1 MB and 8 ms,
+// merging it 3 ms.
+const mergeAbove = 64
 
 // bring imports log files with progress on the terminal.
 func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dataset.Options) (dataset.Summary, error) {
@@ -238,8 +248,8 @@ type renamedError struct {
 func (e renamedError) Error() string { return e.text }
 func (e renamedError) Unwrap() error { return e.err }
 
-// local copies what is no file yet, the standard input and the bundled session,
-// into the temporary folder.
+// local copies what can be read only once, the standard input, pipes and the
+// bundled session, into the temporary folder.
 func (a *app) local(ctx context.Context, s *source, r request) ([]string, error) {
 	if r.demo {
 		path, err := demo.Unpack(filepath.Join(s.temp, "demo"))
@@ -247,31 +257,61 @@ func (a *app) local(ctx context.Context, s *source, r request) ([]string, error)
 		return []string{path}, err
 	}
 	paths := make([]string, len(r.paths))
+	copies := map[string]string{}
 	for i, p := range r.paths {
-		if p != "-" {
-			paths[i] = p
+		once, err := readOnce(p)
+		if err != nil {
+			return nil, err
+		}
+		if paths[i] = p; !once {
 			continue
 		}
-		paths[i] = filepath.Join(s.temp, "stdin")
-		s.renamed[paths[i]] = "standard input"
-		if err := a.saveInput(ctx, paths[i]); err != nil {
-			return nil, fmt.Errorf("reading standard input: %w", err)
+		if copies[p] == "" {
+			copies[p] = filepath.Join(s.temp, fmt.Sprintf("input-%d", i+1))
+			s.renamed[copies[p]] = inputName(p)
+			if err := a.saveInput(ctx, p, copies[p]); err != nil {
+				return nil, fmt.Errorf("reading %s: %w", inputName(p), err)
+			}
 		}
+		paths[i] = copies[p]
 	}
 	return paths, nil
 }
 
-// saveInput copies the standard input to a file. A read that waits for input
-// cannot be interrupted, so it is left behind when ctx ends.
-func (a *app) saveInput(ctx context.Context, path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+func inputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// readOnce tells whether a path is a stream, as <(zcat log.gz) of a shell is. A
+// device may never end, and a socket cannot be opened.
+func readOnce(path string) (bool, error) {
+	if path == "-" {
+		return true, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return false, nil // told where it is looked for
+	}
+	mode := info.Mode()
+	if mode&(fs.ModeDevice|fs.ModeSocket) != 0 {
+		return false, fmt.Errorf("%w: %s is a device or socket, not a log; - is the standard input", errNothing, path)
+	}
+	return mode&fs.ModeNamedPipe != 0, nil
+}
+
+// saveInput copies the standard input or a pipe to a file. Opening and reading
+// wait for input and cannot be interrupted, so they are left behind when ctx ends.
+func (a *app) saveInput(ctx context.Context, from, to string) error {
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := io.Copy(f, a.stdin)
-		done <- errors.Join(err, f.Close())
+		done <- errors.Join(a.copyInput(f, from), f.Close())
 	}()
 	select {
 	case err := <-done:
@@ -279,6 +319,20 @@ func (a *app) saveInput(ctx context.Context, path string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func (a *app) copyInput(to io.Writer, from string) error {
+	in := a.stdin
+	if from != "-" {
+		pipe, err := os.Open(from)
+		if err != nil {
+			return err
+		}
+		defer pipe.Close()
+		in = pipe
+	}
+	_, err := io.Copy(to, in)
+	return err
 }
 
 // newest chooses sessions of this machine: the newest one, or those that a

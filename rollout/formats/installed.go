@@ -65,5 +65,8 @@ func newestFirst(files []File) []Session {
 }
 
 func nothingInstalled(absent []string) error {
+	if len(absent) == 0 {
+		return fmt.Errorf("%w on this machine: HOME is not set, so there is no folder to look in", ErrNothing)
+	}
 	return fmt.Errorf("%w on this machine: looked for %s", ErrNothing, strings.Join(absent, ", "))
 }
