@@ -199,8 +199,8 @@ type Counting struct {
 	Model             *string  `json:"model"`
 	Encoding          string   `json:"encoding"`
 	PublicEncoding    bool     `json:"public_encoding"`
-	Factor            *float64 `json:"factor"` // provider tokens per raw token
-	FactorLow         *float64 `json:"factor_low"`
+	Factor            *float64 `json:"factor"`     // provider tokens per raw token
+	FactorLow         *float64 `json:"factor_low"` // weighted quartiles of the factors of single pairs; they hold the factor
 	FactorHigh        *float64 `json:"factor_high"`
 	FramingPerMessage *float64 `json:"framing_per_message"`
 	Pairs             int64    `json:"pairs"`     // request pairs scored

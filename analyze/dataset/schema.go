@@ -183,7 +183,7 @@ type Calibration struct {
 	Kind              *string `parquet:"kind,optional"` // item kind the factor is for; NULL all kinds
 	Fit               string  `parquet:"fit,dict"`      // all: every usable request; even: even ones only, to score on the odd
 	Factor            float64 `parquet:"factor"`        // provider tokens per raw token
-	FactorLow         float64 `parquet:"factor_low"`    // spread: quartiles of the single ratios
+	FactorLow         float64 `parquet:"factor_low"`    // quartiles of the factors of single pairs, weighted by raw tokens: 0 <= low <= factor <= high
 	FactorHigh        float64 `parquet:"factor_high"`
 	FramingPerMessage float64 `parquet:"framing_per_message"` // provider tokens per message that belong to no text
 	Pairs             int64   `parquet:"pairs"`               // request pairs behind the fit

@@ -57,6 +57,13 @@
 // injected text get a factor of their own where at least 20 pairs hold some and a
 // tenth of what was unexplained goes away.
 //
+// The spread of a factor is the lower and the upper quartile of
+//
+//	(growth - output - framing × messages) / raw
+//
+// over the pairs, each weighted by |raw|. The factor is the median of the same list,
+// as that is what minimises the sum of absolute residuals, so it lies in its spread.
+//
 // The fit "all" rests on every usable pair, "even" on those whose b has an even
 // number.
 //

@@ -19,8 +19,8 @@ type Calibration struct {
 	Kind              rollout.ItemKind // kind the factor is for; "" all others
 	Fit               Fit
 	Factor            float64 // provider tokens per raw token
-	FactorLow         float64 // lower quartile of the ratios of single pairs
-	FactorHigh        float64 // upper quartile
+	FactorLow         float64 // lower weighted quartile of the factors of single pairs, 0 to Factor
+	FactorHigh        float64 // upper weighted quartile, at least Factor
 	FramingPerMessage float64 // provider tokens per message that belong to no text
 	Pairs             int64   // pairs behind the fit
 	Method            string  // public, least-absolute, default or constant; "+text" where responses count by their text
@@ -350,19 +350,26 @@ func leastAbsolute(points []point, c Calibration) (factor, framing float64) {
 
 // factorOf fits the factor for a known framing.
 func factorOf(points []point, framing, otherwise float64) float64 {
-	return weightedMedian(points, otherwise, func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) })
+	return weightedQuantile(points, 0.5, otherwise, ratios(framing))
+}
+
+// ratios gives the factor of a single pair for a known framing, weighted by the
+// raw tokens that it was taken from.
+func ratios(framing float64) func(point) (value, weight float64) {
+	return func(p point) (float64, float64) { return (p.y - framing*p.messages) / p.x, math.Abs(p.x) }
 }
 
 // framingOf fits the framing for a known factor.
 func framingOf(points []point, factor, otherwise float64) float64 {
-	c := weightedMedian(points, otherwise, func(p point) (float64, float64) { return (p.y - factor*p.x) / p.messages, math.Abs(p.messages) })
+	c := weightedQuantile(points, 0.5, otherwise, func(p point) (float64, float64) { return (p.y - factor*p.x) / p.messages, math.Abs(p.messages) })
 	return min(max(c, 0), maxFraming)
 }
 
-// weightedMedian minimises Σ weight × |value − result|, which makes it the least
-// absolute fit of one coefficient. Points of no weight do not count; without any
-// other it is otherwise.
-func weightedMedian(points []point, otherwise float64, of func(point) (value, weight float64)) float64 {
+// weightedQuantile returns the smallest value that holds, with all below it, the
+// given share of the weight. For a half it minimises Σ weight × |value − result|,
+// which makes it the least absolute fit of one coefficient. Points of no weight do
+// not count; without any other it is otherwise.
+func weightedQuantile(points []point, share, otherwise float64, of func(point) (value, weight float64)) float64 {
 	type entry struct{ value, weight float64 }
 	var list []entry
 	total := 0.0
@@ -378,27 +385,26 @@ func weightedMedian(points []point, otherwise float64, of func(point) (value, we
 	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.value, b.value) })
 	sum := 0.0
 	for _, e := range list {
-		if sum += e.weight; sum >= total/2 {
+		if sum += e.weight; sum >= share*total {
 			return e.value
 		}
 	}
 	return list[len(list)-1].value
 }
 
-// spread returns the quartiles of the factors that single pairs would give, over
-// pairs that are large enough to tell. Without such pairs, and for a public
-// encoding, there is no spread.
+// spread returns the quartiles of the factors that single pairs would give, each
+// weighted by its raw tokens. The least absolute factor is the median of the same
+// weighted list, so they lie around it, and say how far the content that most
+// tokens come from differs from it; unweighted, the many small pairs, whose
+// framing is as large as their text, would drown it. A factor that was kept in
+// bounds may lie outside: then the spread reaches to it. Without enough pairs, and
+// for a public encoding, there is no spread.
 func spread(points []point, c Calibration) (low, high float64) {
-	const enough = 50
-	var ratios []float64
-	for _, p := range points {
-		if p.x >= enough {
-			ratios = append(ratios, (p.y-c.FramingPerMessage*p.messages)/p.x)
-		}
-	}
-	if c.Method == MethodPublic || len(ratios) < minPairs {
+	if c.Method == MethodPublic || len(points) < minPairs {
 		return c.Factor, c.Factor
 	}
-	slices.Sort(ratios)
-	return ratios[len(ratios)/4], ratios[len(ratios)*3/4]
+	of := ratios(c.FramingPerMessage)
+	low = weightedQuantile(points, 0.25, c.Factor, of)
+	high = weightedQuantile(points, 0.75, c.Factor, of)
+	return min(max(low, 0), c.Factor), max(high, c.Factor)
 }

@@ -221,7 +221,45 @@ func TestReasoningIsSizedFromUsage(t *testing.T) {
 
 func TestWeightedMedian(t *testing.T) {
 	of := func(p point) (float64, float64) { return p.y, p.x }
-	assert.Equal(t, 9.0, weightedMedian(nil, 9, of))
-	assert.Equal(t, 2.0, weightedMedian([]point{{y: 1, x: 1}, {y: 2, x: 3}, {y: 3, x: 1}}, 9, of))
-	assert.Equal(t, 5.0, weightedMedian([]point{{y: 5, x: 10}, {y: 1, x: 1}, {y: 2, x: 1}, {y: 0, x: 0}}, 9, of))
+	assert.Equal(t, 9.0, weightedQuantile(nil, 0.5, 9, of))
+	assert.Equal(t, 2.0, weightedQuantile([]point{{y: 1, x: 1}, {y: 2, x: 3}, {y: 3, x: 1}}, 0.5, 9, of))
+	assert.Equal(t, 5.0, weightedQuantile([]point{{y: 5, x: 10}, {y: 1, x: 1}, {y: 2, x: 1}, {y: 0, x: 0}}, 0.5, 9, of))
+}
+
+// Four small pairs of which the framing says nothing useful, and two large ones:
+// weights 10, 10, 10, 10, 1000, 2000 of 3040. Sorted by ratio: −5 (10), −4 (10),
+// 1.1 (1000), 1.2 (2000), 8 (10), 9 (10). A quarter, 760, is reached at 1.1, half,
+// 1520, and three quarters, 2280, at 1.2.
+func TestSpreadIsThatOfTheFactor(t *testing.T) {
+	points := []point{{y: -50, x: 10}, {y: -40, x: 10}, {y: 80, x: 10}, {y: 90, x: 10}, {y: 1100, x: 1000}, {y: 2400, x: 2000}}
+	c := Calibration{Method: MethodFitted, Factor: factorOf(points, 0, 1)}
+	assert.InDelta(t, 1.2, c.Factor, 1e-9)
+	low, high := spread(points, c)
+	assert.InDelta(t, 1.1, low, 1e-9)
+	assert.InDelta(t, 1.2, high, 1e-9)
+
+	low, high = spread(points[:4], Calibration{Method: MethodFitted, Factor: 0.3})
+	assert.Zero(t, low, "no provider counts less than nothing")
+	assert.InDelta(t, 8.0, high, 1e-9)
+	low, high = spread(points, Calibration{Method: MethodFitted, Factor: 0.9})
+	assert.InDelta(t, 0.9, low, 1e-9, "a factor kept in bounds lies in its spread too")
+	assert.InDelta(t, 1.2, high, 1e-9)
+}
+
+func TestSpreadHoldsTheFactor(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var points []point
+		for range rapid.IntRange(0, 40).Draw(rt, "pairs") {
+			points = append(points, point{
+				y: rapid.Float64Range(-900, 5000).Draw(rt, "growth"), x: rapid.Float64Range(-500, 5000).Draw(rt, "raw"),
+				messages: float64(rapid.IntRange(0, 4).Draw(rt, "messages")),
+			})
+		}
+		c := Calibration{Method: MethodFitted, Factor: 1, FramingPerMessage: 4}
+		c.Factor, c.FramingPerMessage = leastAbsolute(points, c)
+		low, high := spread(points, c)
+		assert.LessOrEqual(rt, 0.0, low)
+		assert.LessOrEqual(rt, low, c.Factor)
+		assert.LessOrEqual(rt, c.Factor, high)
+	})
 }
