@@ -63,6 +63,10 @@ const (
 	CutOff   Status = "cut-off"   // no answer: the process or run ended
 )
 
+// MaxTokens bounds what one request can count of anything: more is no reported
+// figure but damage, and sums of it would overflow. Readers leave it out and say so.
+const MaxTokens = 1 << 40
+
 // Usage is what the provider reported for one request. Nil means not reported,
 // which is never the same as 0. All counts are tokens.
 type Usage struct {

@@ -47,6 +47,10 @@ func TestDamage(t *testing.T) {
 		{"odd members", []string{strings.Replace(user1, `"sessionId":"s"`, `"sessionId":"s","version":5,"toolUseResult":"Error: x","isMeta":"no"`, 1), reply1, user2, reply2}, whole, map[string]int{}},
 		{"null usage", []string{user1, reply1, user2, strings.Replace(reply2, `{"input_tokens":9,"output_tokens":1}`, "null", 1)}, whole, map[string]int{"response-without-usage": 1}},
 		{"negative usage", []string{user1, reply1, user2, strings.Replace(reply2, `:9`, ":-9", 1)}, whole, map[string]int{"usage-inconsistent": 1}},
+		{"impossible usage", []string{user1, reply1, user2, strings.Replace(reply2, `:9`, ":2000000000000", 1)}, whole, map[string]int{"usage-inconsistent": 1}},
+		{"usage beyond 64 bits", []string{user1, reply1, user2, strings.Replace(reply2, `:9`, ":99999999999999999999", 1)}, whole, map[string]int{"usage-inconsistent": 1}},
+		{"usage in another notation", []string{user1, reply1, user2, strings.Replace(reply2, `:9`, ":0.9e1", 1)}, whole, map[string]int{}},
+		{"invalid times", []string{strings.Replace(user1, `"uuid"`, `"timestamp":"noon","uuid"`, 1), reply1, strings.Replace(user2, `"uuid"`, `"timestamp":7,"uuid"`, 1), reply2}, whole, map[string]int{"bad-time": 2}},
 		{"null content", []string{user1, reply1, user2, strings.Replace(reply2, `[{"type":"text","text":"four"}]`, "null", 1)}, whole, map[string]int{}},
 		{"parents in a circle", []string{strings.Replace(user1, "null", `"u2"`, 1), reply1, user2, reply2}, whole, map[string]int{"parent-cycle": 1}},
 	} {

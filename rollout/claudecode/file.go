@@ -231,6 +231,9 @@ func (f *file) newLine(rec *record, number int) *line {
 		inherited: rec.ForkedFrom.V.Session.V != "", time: parseTime(rec.Time.V),
 		requestID: rec.RequestID.V, requestRef: rec.RequestRef.V, result: rec.ToolResult.V,
 	}
+	if l.time.IsZero() && (rec.Time.Odd || rec.Time.OK) {
+		f.fold("bad-time", "records have no valid time stamp; what depends on time does not count them", number)
+	}
 	switch rec.Type {
 	case "user", "assistant":
 		f.message(l, &rec.Message.V)

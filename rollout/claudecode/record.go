@@ -11,8 +11,9 @@ import (
 // lenient decodes a member whose type differs between versions: what does not
 // fit is skipped and leaves OK false, so that one odd member never costs the line.
 type lenient[T any] struct {
-	V  T
-	OK bool
+	V   T
+	OK  bool
+	Odd bool // there, but not of this type
 }
 
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
@@ -23,6 +24,7 @@ func (l *lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	}
 	if raw.Kind() != 'n' {
 		l.OK = logfile.Unmarshal(raw, &l.V) == nil
+		l.Odd = !l.OK
 	}
 	return nil
 }

@@ -161,12 +161,9 @@ func (r *response) outputFinal(output *int64) bool {
 	return r.stop || float64(*output) >= finalShare*float64(r.visibleChars())/charsPerToken
 }
 
-// maxTokens bounds believable counts, so that sums cannot overflow.
-const maxTokens = 1 << 40
-
 // tokens returns a reported count, nil when it is absent or impossible.
 func tokens(v lenient[int64]) *int64 {
-	if !v.OK || v.V < 0 || v.V > maxTokens {
+	if !v.OK || v.V < 0 || v.V > rollout.MaxTokens {
 		return nil
 	}
 	n := v.V
@@ -175,7 +172,7 @@ func tokens(v lenient[int64]) *int64 {
 
 func (u *rawUsage) impossible() bool {
 	for _, v := range []lenient[int64]{u.Input, u.CacheCreation, u.CacheRead, u.Output, u.Lifetimes.V.FiveMinutes, u.Lifetimes.V.OneHour, u.Details.V.Thinking} {
-		if v.OK && (v.V < 0 || v.V > maxTokens) {
+		if v.OK && (v.V < 0 || v.V > rollout.MaxTokens) {
 			return true
 		}
 	}

@@ -150,7 +150,7 @@ func (b *builder) usage(r *rollout.Request, p *planned) {
 	u, consistent := modelUsage(*p.usage)
 	r.Usage, r.OutputFinal = u, u.Output != nil
 	if !consistent {
-		b.b.Problem(rollout.Problem{File: b.f.path, Line: p.line, Kind: "usage-inconsistent", Detail: "the parts of a usage figure exceed the whole; they were left out"})
+		b.b.Problem(rollout.Problem{File: b.f.path, Line: p.line, Kind: "usage-inconsistent", Detail: "a token count is negative, impossibly large or larger than the whole it is part of; it was left out"})
 	}
 	if p.unrun && !p.inherited && p.kind == rollout.KindTurn {
 		b.b.Problem(rollout.Problem{File: b.f.path, Line: p.line, Kind: "usage-without-response", Detail: "usage is logged but no response for it; the request counts"})

@@ -42,6 +42,9 @@ func (b *builder) replay(ctx context.Context) error {
 			return ctx.Err()
 		}
 		b.startRequests(n)
+		if b.f.copies.at[n] {
+			continue
+		}
 		if rec, ok := parseRecord(r.Record()); ok {
 			b.record(rec, n, r.Line())
 		}
@@ -90,7 +93,7 @@ func (b *builder) finish() *rollout.Session {
 	for _, p := range f.problems {
 		b.b.Problem(p)
 	}
-	for _, p := range f.unknown {
+	for _, p := range f.folded {
 		b.b.Problem(*p)
 	}
 	if p := f.checkTotals(b.own); p != nil {

@@ -56,6 +56,7 @@ type record struct {
 	ordinal int64     // -1 none
 	payload []byte
 	bare    bool // written before the envelope existed
+	badTime bool // the time stamp is not valid, or an envelope has none
 }
 
 // parseRecord tells what a JSON value of the log is; false if it is no object
@@ -72,6 +73,7 @@ func parseRecord(raw []byte) (record, bool) {
 	if env.Ordinal.OK {
 		rec.ordinal = env.Ordinal.V
 	}
+	rec.badTime = rec.at.IsZero() && (len(env.Payload) > 0 || env.Timestamp.OK)
 	if len(env.Payload) > 0 {
 		return rec, rec.typ != ""
 	}

@@ -68,7 +68,8 @@ type facts struct {
 	envelope     bool
 	id           string // from the content, for a file that names no thread
 	problems     []rollout.Problem
-	unknown      map[string]*rollout.Problem
+	folded       map[string]*rollout.Problem // by detail
+	copies       copies
 	last         *counts // total of the last token_count with one
 }
 
@@ -110,7 +111,7 @@ func scan(ctx context.Context, path string) (*facts, error) {
 		return nil, err
 	}
 	defer r.Close()
-	f := &facts{path: path, outputs: map[string]int{}, unknown: map[string]*rollout.Problem{}}
+	f := &facts{path: path, outputs: map[string]int{}, folded: map[string]*rollout.Problem{}, copies: newCopies()}
 	for r.Next() {
 		if f.records%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -131,6 +132,11 @@ func scan(ctx context.Context, path string) (*facts, error) {
 func (f *facts) record(raw []byte, line int) {
 	n := f.records
 	f.records++
+	if f.copies.repeats(raw) {
+		f.times = append(f.times, time.Time{})
+		f.fold("duplicate-record", "records stand in the file again, byte for byte; they were left out", line)
+		return
+	}
 	if n == 0 {
 		sum := sha256.Sum256(raw)
 		f.id = "codex-" + hex.EncodeToString(sum[:8])
@@ -142,6 +148,9 @@ func (f *facts) record(raw []byte, line int) {
 		return
 	}
 	f.envelope = f.envelope || !rec.bare
+	if rec.badTime {
+		f.fold("bad-time", "records have no valid time stamp; what depends on time does not count them", line)
+	}
 	f.clock(rec)
 	if rec.ordinal >= 0 {
 		f.ordinals = append(f.ordinals, ordinalAt{n, rec.ordinal})
@@ -267,15 +276,15 @@ func (f *facts) event(e event, m mark) {
 
 // countUnknown folds records of one unknown type into one problem.
 func (f *facts) countUnknown(typ string, line int) {
-	typ = plainWord(typ)
-	if p := f.unknown[typ]; p != nil {
+	f.fold("unknown-record", fmt.Sprintf("records of type %q are not known; they were left out", plainWord(typ)), line)
+}
+
+func (f *facts) fold(kind, detail string, line int) {
+	if p := f.folded[detail]; p != nil {
 		p.Count++
 		return
 	}
-	f.unknown[typ] = &rollout.Problem{
-		File: f.path, Line: line, Kind: "unknown-record", Count: 1,
-		Detail: fmt.Sprintf("records of type %q are not known; they were left out", typ),
-	}
+	f.folded[detail] = &rollout.Problem{File: f.path, Line: line, Kind: kind, Count: 1, Detail: detail}
 }
 
 // knownEvents are events that only tell the interface what response items,

@@ -151,7 +151,8 @@ func uniqueResponses(all []counter) []counter {
 	return out
 }
 
-// modelUsage converts a vector; what contradicts itself is dropped and said.
+// modelUsage converts a vector; what contradicts itself or is impossible is
+// dropped and said.
 func modelUsage(c counts) (u rollout.Usage, consistent bool) {
 	u = rollout.Usage{
 		Input: value(c.Input), CacheRead: value(c.Cached), CacheWrite: value(c.CacheWrite),
@@ -159,7 +160,7 @@ func modelUsage(c counts) (u rollout.Usage, consistent bool) {
 	}
 	consistent = true
 	for _, p := range []**int64{&u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning} {
-		if *p != nil && **p < 0 {
+		if *p != nil && (**p < 0 || **p > rollout.MaxTokens) {
 			*p, consistent = nil, false
 		}
 	}

@@ -36,7 +36,7 @@ func TestBadFiles(t *testing.T) {
 		{"invalid-utf8.jsonl", whole, []string{"5:invalid-utf8×1"}},
 		{"several-on-one-line.jsonl", whole, nil},
 		{"unknown-events.jsonl", whole, []string{"9:unknown-record×2", "11:unknown-record×1"}},
-		{"missing-usage.jsonl", total{2, 2, 1000, 20, 0, 1}, nil},
+		{"missing-usage.jsonl", total{2, 2, 1000, 20, 0, 1}, []string{"7:response-without-usage×1"}},
 		{"cut.jsonl.gz", total{2, 1, 1000, 20, 0, 1}, []string{"0:truncated-file×1", "7:cut-line×1"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {

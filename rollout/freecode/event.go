@@ -6,6 +6,7 @@ import "github.com/go-json-experiment/json/jsontext"
 // a pointer is nil where the field is absent.
 type event struct {
 	Type        string `json:"type"`
+	ID          string `json:"id"` // unique; "" in builds without
 	AggregateID string `json:"aggregateID"`
 	Timestamp   int64  `json:"timestamp"`
 	TurnID      string `json:"turnId"`
@@ -40,6 +41,21 @@ type event struct {
 	Purpose    string `json:"purpose"`
 
 	line int
+}
+
+// maxNumber bounds sizes and durations: what JavaScript can count exactly.
+const maxNumber = 1 << 53
+
+// dropImpossible takes out sizes and durations that cannot be; false if there
+// was one. Token counts are looked at with the usage.
+func (e *event) dropImpossible() bool {
+	sound := true
+	for _, p := range []**int64{&e.MessageCount, &e.PromptChars, &e.DurationMS, &e.TTFTMS} {
+		if *p != nil && (**p < 0 || **p > maxNumber) {
+			*p, sound = nil, false
+		}
+	}
+	return sound
 }
 
 // Event names, as FreeCode writes them.

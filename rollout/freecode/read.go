@@ -2,6 +2,7 @@ package freecode
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -83,7 +84,8 @@ type reader struct {
 	lostTurns int
 	gapUsers  int
 	miscounts int
-	folded    map[string]int // index of a folded problem
+	folded    map[string]int             // index of a folded problem
+	seen      map[[sha256.Size]byte]bool // records with an ID, by hash
 }
 
 // openTurn is a request that waits for its answer.
@@ -111,7 +113,7 @@ func newReader(path string, st *store) *reader {
 	b.Session.File = path
 	r := &reader{
 		path: path, b: b, store: st, join: &joiner{lines: st.messages}, conv: newConversation(b),
-		steered: map[string]bool{}, callIDs: map[string]bool{}, folded: map[string]int{},
+		steered: map[string]bool{}, callIDs: map[string]bool{}, folded: map[string]int{}, seen: map[[sha256.Size]byte]bool{},
 	}
 	if !st.found {
 		r.join.texts = st.memory.Messages
@@ -127,8 +129,19 @@ func (r *reader) record(raw []byte, line int) {
 		r.fold("bad-record", line, "the record is not an event, or a field has an unexpected type; it was skipped")
 		return
 	}
+	if r.again(e, raw) {
+		r.fold("duplicate-record", line, "the event stands in the file again, with the same ID and content; it was left out")
+		return
+	}
 	if r.b.Session.ID == "" {
 		r.b.Session.ID = e.AggregateID
+	}
+	if e.Timestamp <= 0 || e.Timestamp > maxNumber {
+		e.Timestamp = 0
+		r.fold("bad-time", line, "the event has no valid time stamp; what depends on time does not count it")
+	}
+	if !e.dropImpossible() {
+		r.fold("bad-number", line, "a size or duration is negative or impossibly large; it was left out")
 	}
 	r.now = e.Timestamp
 	r.clock(e.Timestamp)
@@ -141,6 +154,20 @@ func (r *reader) record(raw []byte, line int) {
 		return
 	}
 	r.known++
+}
+
+// again tells a record that the file holds a second time from other events: IDs
+// are unique.
+func (r *reader) again(e *event, raw []byte) bool {
+	if e.ID == "" {
+		return false
+	}
+	hash := sha256.Sum256(raw)
+	if r.seen[hash] {
+		return true
+	}
+	r.seen[hash] = true
+	return false
 }
 
 // quoteType keeps a foreign type name from carrying text into a report.
@@ -236,7 +263,8 @@ func modelName(e *event) string {
 }
 
 // usage copies the token counts and holds the identities: parts never exceed
-// their whole. What breaks them is clamped and noted.
+// their whole. Parts that do are clamped, impossible counts left out; both are
+// noted.
 func (r *reader) usage(e *event) rollout.Usage {
 	bad := false
 	clamp := func(v *int64, limit int64) *int64 {
@@ -244,11 +272,13 @@ func (r *reader) usage(e *event) rollout.Usage {
 			return v
 		}
 		bad = true
-		n := max(0, min(*v, limit))
-		return &n
+		if *v < 0 || *v > rollout.MaxTokens {
+			return nil
+		}
+		return &limit
 	}
-	u := rollout.Usage{Input: clamp(e.Input, math.MaxInt64), Output: clamp(e.Output, math.MaxInt64)}
-	whole := int64(math.MaxInt64)
+	u := rollout.Usage{Input: clamp(e.Input, rollout.MaxTokens), Output: clamp(e.Output, rollout.MaxTokens)}
+	whole := int64(rollout.MaxTokens)
 	if u.Input != nil {
 		whole = *u.Input
 	}
@@ -257,13 +287,13 @@ func (r *reader) usage(e *event) rollout.Usage {
 		whole -= *u.CacheRead
 	}
 	u.CacheWrite = clamp(e.CacheWrite, whole)
-	whole = math.MaxInt64
+	whole = rollout.MaxTokens
 	if u.Output != nil {
 		whole = *u.Output
 	}
 	u.Reasoning = clamp(e.Reasoning, whole)
 	if bad {
-		r.fold("usage-inconsistent", e.line, "a token count is negative or larger than the whole it is part of; it was clamped")
+		r.fold("usage-inconsistent", e.line, "a token count is negative, impossibly large or larger than the whole it is part of; it was left out or clamped")
 	}
 	return u
 }

@@ -286,12 +286,66 @@ func TestDamagedLog(t *testing.T) {
 		base(evResponse, 3, `"turnId":"turn-0","inputTokens":10,"outputTokens":-1,"cacheReadTokens":8,"cacheWriteTokens":5,"toolCalls":[]`),
 		base("strange.one", 4, `"x":1`), base("strange.one", 5, `"x":1`), base(evOutput, 6, `"tool":"bash","output":"x"`))
 	u := s.Requests[0].Usage
-	assert.Equal(t, []int64{10, 8, 2, 0}, []int64{*u.Input, *u.CacheRead, *u.CacheWrite, *u.Output}, "clamped, never below 0")
+	assert.Equal(t, []int64{10, 8, 2}, []int64{*u.Input, *u.CacheRead, *u.CacheWrite}, "a part is clamped to its whole")
+	assert.Nil(t, u.Output, "a negative count is none")
 	kinds := map[string]int{}
 	for _, p := range s.Problems {
 		kinds[p.Kind] += p.Count
 	}
 	assert.Equal(t, map[string]int{"bad-json": 1, "bad-record": 1, "usage-inconsistent": 1, "unknown-record": 2, "result-without-call": 1}, kinds)
+}
+
+// kindsOf counts problems by kind.
+func kindsOf(s *rollout.Session) map[string]int {
+	kinds := map[string]int{}
+	for _, p := range s.Problems {
+		kinds[p.Kind] += p.Count
+	}
+	return kinds
+}
+
+func TestOddUsage(t *testing.T) {
+	for _, c := range []struct {
+		name, fields  string
+		input, output *int64
+		problems      map[string]int
+	}{
+		{"renamed", `"promptTokens":10,"completionTokens":5`, nil, nil, map[string]int{"response-without-usage": 1}},
+		{"other notations", `"inputTokens":0.5e1,"outputTokens":7.0`, known(5), known(7), map[string]int{}},
+		{"no integer", `"inputTokens":5.5,"outputTokens":7`, nil, known(7), map[string]int{"usage-inconsistent": 1}},
+		{"more than a request can hold", `"inputTokens":2000000000000,"outputTokens":7`, nil, known(7), map[string]int{"usage-inconsistent": 1}},
+		{"beyond 64 bits", `"inputTokens":10,"outputTokens":99999999999999999999`, known(10), nil, map[string]int{"usage-inconsistent": 1}},
+	} {
+		s := readLines(t, request(1, "turn-0", 2, 9), base(evResponse, 2, `"turnId":"turn-0","toolCalls":[],`+c.fields))
+		require.Len(t, s.Requests, 1, c.name)
+		assert.Equal(t, rollout.Answered, s.Requests[0].Status, c.name)
+		assert.Equal(t, c.input, s.Requests[0].Usage.Input, c.name)
+		assert.Equal(t, c.output, s.Requests[0].Usage.Output, c.name)
+		assert.Equal(t, c.problems, kindsOf(s), c.name)
+	}
+}
+
+func known(n int64) *int64 { return &n }
+
+func TestRecordsTwice(t *testing.T) {
+	raw, err := os.ReadFile("../../testdata/freecode/rollout/sessions/subagent-1790000005000-ab3de/events.jsonl")
+	require.NoError(t, err)
+	var once, twice []string
+	for i, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		line = strings.Replace(line, `"type"`, fmt.Sprintf(`"id":"e%d","type"`, i), 1)
+		once, twice = append(once, line), append(twice, line, line)
+	}
+	want, got := readLines(t, once...), readLines(t, twice...)
+	assert.Empty(t, want.Problems)
+	assert.Equal(t, sum(want), sum(got))
+	assert.Equal(t, map[string]int{"duplicate-record": len(once)}, kindsOf(got))
+}
+
+func TestBadTimes(t *testing.T) {
+	s := readLines(t, request(-1, "turn-0", 2, 9), base(evResponse, 0, `"turnId":"turn-0","inputTokens":1,"outputTokens":1,"toolCalls":[],"duration_ms":-3`))
+	assert.Equal(t, map[string]int{"bad-time": 2, "bad-number": 1}, kindsOf(s))
+	assert.True(t, s.Started.IsZero() && s.Requests[0].Time.IsZero())
+	assert.Nil(t, s.Requests[0].DurationMS)
 }
 
 func TestNotALog(t *testing.T) {

@@ -250,6 +250,9 @@ func (r *reader) answer(req *rollout.Request, e *event) {
 	req.Status, req.DurationMS = rollout.Answered, e.DurationMS
 	req.Usage = r.usage(e)
 	req.OutputFinal = req.Usage.Output != nil
+	if e.Input == nil && e.Output == nil {
+		r.fold("response-without-usage", e.line, "a model response carries no usage")
+	}
 	req.Subscription = e.AuthMode == "oauth"
 	if e.TTFTMS != nil {
 		req.TTFTMS = e.TTFTMS

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,7 +29,36 @@ const maxLine = 1 << 29
 var options = json.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true),
+	json.WithUnmarshalers(json.UnmarshalFromFunc(readInteger)),
 )
+
+// Impossible is what a JSON number becomes that is no integer of 64 bits: no
+// count can be negative, so readers leave it out and say so.
+const Impossible = math.MinInt64
+
+// readInteger takes integers in every notation of JSON: 5, 5.0, 0.5e1.
+func readInteger(dec *jsontext.Decoder, n *int64) error {
+	if dec.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*n = integer(string(raw))
+	return nil
+}
+
+func integer(number string) int64 {
+	if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(number, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		return Impossible
+	}
+	return int64(f)
+}
 
 // Unmarshal decodes one JSON value with the options every reader needs. Strings
 // come out as valid UTF-8.

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -45,6 +46,26 @@ func kinds(problems []rollout.Problem) []string {
 		out = append(out, fmt.Sprintf("%d:%s", p.Line, p.Kind))
 	}
 	return out
+}
+
+func TestIntegers(t *testing.T) {
+	for raw, want := range map[string]int64{
+		"5": 5, "-5": -5, "5.0": 5, "0.5e1": 5, "500E-2": 5, "0.5": Impossible, "1e300": Impossible, "1e999": Impossible,
+		"9223372036854775807": math.MaxInt64, "9223372036854775808": Impossible,
+	} {
+		var v struct {
+			N int64  `json:"n"`
+			P *int64 `json:"p"`
+		}
+		require.NoError(t, Unmarshal([]byte(`{"n":`+raw+`,"p":`+raw+`}`), &v), raw)
+		assert.Equal(t, want, v.N, raw)
+		assert.Equal(t, want, *v.P, raw)
+	}
+	var n int64
+	assert.Error(t, Unmarshal([]byte(`"5"`), &n), "a string is no number")
+	var p *int64
+	require.NoError(t, Unmarshal([]byte("null"), &p))
+	assert.Nil(t, p)
 }
 
 func TestReader(t *testing.T) {
