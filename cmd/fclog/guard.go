@@ -31,6 +31,9 @@ var (
 
 // prepare refuses command lines that name nothing or would overwrite something.
 func (a *app) prepare(cmd *cobra.Command, args []string) error {
+	if cmd.Hidden {
+		return nil // the shell asks how a line could go on
+	}
 	if err := noneEmpty(cmd, args); err != nil {
 		return err
 	}
@@ -163,9 +166,6 @@ func (t *target) place(cmd *cobra.Command) error {
 		return nil
 	}
 	real := realTarget(t.path)
-	if _, err := os.Stat(filepath.Dir(real)); err != nil {
-		return writing(t.path, err)
-	}
 	if dir := datasetAbove(real); dir != "" {
 		return t.refuse("lies inside the dataset " + dir)
 	}
@@ -174,7 +174,8 @@ func (t *target) place(cmd *cobra.Command) error {
 			return t.refuse("lies inside the folder of --" + name)
 		}
 	}
-	return nil
+	_, err := os.Stat(filepath.Dir(real))
+	return writing(t.path, err)
 }
 
 // below tells whether a path is a folder or lies in it.

@@ -88,6 +88,9 @@ func (f *queryFlags) check(cmd *cobra.Command, args []string) error {
 
 func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error) {
 	if f.list {
+		if err := f.outputFlags.check(cmd); err != nil {
+			return err
+		}
 		return a.listQuestions(f)
 	}
 	if err := f.check(cmd, args); err != nil {

@@ -396,7 +396,7 @@ func parquetType(t *sql.ColumnType) reflect.Type {
 	case slices.Contains(integerTypes, name), strings.HasPrefix(name, "TIMESTAMP"):
 		return reflect.TypeFor[*int64]()
 	case name == "DATE":
-		return reflect.TypeFor[*int32]()
+		return reflect.TypeFor[*time.Time]()
 	case isNumber(t):
 		return reflect.TypeFor[*float64]()
 	}
@@ -426,12 +426,12 @@ func setField(field reflect.Value, v any) error {
 		*target, _ = v.(bool)
 	case *float64:
 		*target, _ = v.(float64)
-	case *int32:
+	case *time.Time:
 		d, ok := v.(date)
 		if !ok {
 			return fmt.Errorf("%s is no day", text(v))
 		}
-		*target = int32(d.at.Unix() / (24 * 60 * 60)) // midnight in UTC
+		*target = d.at
 	case *string:
 		*target = strings.ToValidUTF8(text(v), "\uFFFD")
 	case *int64:
