@@ -43,7 +43,7 @@ type Price struct {
 	Rates       `json:",inline"`
 	LongContext *LongContext `json:"long_context"` // nil: one price for every size
 	Source      string       `json:"source"`       // page, or path of the override file
-	Date        string       `json:"date"`         // YYYY-MM-DD, newest day known to have this price; "" unknown
+	Date        string       `json:"date"`         // YYYY-MM-DD, newest day known to have this price; "" unknown, in override files only
 	File        string       `json:"-"`            // override file it was read from; "" the built-in list
 }
 

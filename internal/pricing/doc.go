@@ -1,7 +1,7 @@
 // Package pricing is the price book: what a model's tokens cost in USD.
 //
-// The built-in list is prices.json; every entry names its source page and, where
-// that tells, the newest day it is known to be true. Files named by the user override it: FreeCode's
+// The built-in list is prices.json; every entry names its source page and the
+// newest day it is known to be true. Files named by the user override it: FreeCode's
 // pricing.json, LiteLLM's model_prices_and_context_window.json, models.dev's
 // api.json, or a file like prices.json; each is recognised by its shape.
 //

@@ -107,7 +107,7 @@ func FuzzLoad(f *testing.F) {
 func TestBuiltInIsSound(t *testing.T) {
 	b, err := Load()
 	require.NoError(t, err)
-	date := regexp.MustCompile(`^(202\d-\d\d-\d\d)?$`)
+	date := regexp.MustCompile(`^202\d-\d\d-\d\d$`)
 	for _, p := range b.Rows() {
 		assert.Regexp(t, `^https://`, p.Source, p.Model)
 		assert.Regexp(t, date, p.Date, p.Model)
