@@ -197,13 +197,6 @@ func (c *Chain) Swap(e *Entry, item int) {
 	e.Item, e.Text, e.tokens, e.first = item, it.Text, it.Tokens, c.count+1
 }
 
-// Size sets the size of an entry whose text has no words, also for requests
-// that already carried it.
-func (c *Chain) Size(e *Entry, tokens int64) {
-	c.b.Session.Items[e.Item].Tokens = &tokens
-	e.tokens = &tokens
-}
-
 // Alive returns the entries in payload order. It costs a sort: call it at
 // compactions and rewinds, not at every request.
 func (c *Chain) Alive() []*Entry {

@@ -27,12 +27,6 @@ func Bar(share float64, width int) string {
 	return bar
 }
 
-// Sparkline draws values as one row of blocks from 0 to their maximum; unknown
-// values leave a gap.
-func Sparkline(values []*int64) string {
-	return Chart(values, len(values), 1)[0]
-}
-
 // Chart draws values as columns from 0 to their maximum: height lines of width
 // columns, the top line first. Where there are more values than columns, a
 // column shows the largest of those it stands for; where there are fewer, values

@@ -72,7 +72,7 @@ func TestChart(t *testing.T) {
 	assert.Equal(t, []string{"█   ", "█ █▁"}, term.Chart(values, 4, 2))
 	assert.Equal(t, []string{"██    ", "██  ██"}, term.Chart(values[:3], 6, 2), "fewer values than columns")
 	assert.Equal(t, []string{"█ ", "██"}, term.Chart(values, 2, 2), "a column shows its largest value")
-	assert.Equal(t, "█ ▄▁", term.Sparkline(values))
+	assert.Equal(t, []string{"█ ▄▁"}, term.Chart(values, 4, 1))
 	assert.Equal(t, []string{"   "}, term.Chart(nil, 3, 1))
 }
 

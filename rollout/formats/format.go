@@ -77,15 +77,6 @@ func (l List) match(head [][]byte) (Format, bool) {
 	return l[i], true
 }
 
-// Named returns the format with a name.
-func (l List) Named(name string) (Format, bool) {
-	i := slices.IndexFunc(l, func(f Format) bool { return f.Name == name })
-	if i < 0 {
-		return Format{}, false
-	}
-	return l[i], true
-}
-
 func (l List) titles() string {
 	var titles []string
 	for _, f := range l {
