@@ -163,8 +163,18 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
+// isList tells lists and arrays, whose type names begin with that of their elements.
+func isList(t *sql.ColumnType) bool { return strings.HasSuffix(t.DatabaseTypeName(), "]") }
+
+func isInstant(t *sql.ColumnType) bool {
+	return strings.HasPrefix(t.DatabaseTypeName(), "TIMESTAMP") && !isList(t)
+}
+
 func isNumber(t *sql.ColumnType) bool {
 	name, _, _ := strings.Cut(t.DatabaseTypeName(), "(")
+	if isList(t) {
+		return false
+	}
 	return slices.Contains(integerTypes, name) || slices.Contains([]string{"FLOAT", "DOUBLE", "DECIMAL"}, name)
 }
 
@@ -393,7 +403,7 @@ func parquetType(t *sql.ColumnType) reflect.Type {
 	switch name := t.DatabaseTypeName(); {
 	case name == "BOOLEAN":
 		return reflect.TypeFor[*bool]()
-	case slices.Contains(integerTypes, name), strings.HasPrefix(name, "TIMESTAMP"):
+	case slices.Contains(integerTypes, name), isInstant(t):
 		return reflect.TypeFor[*int64]()
 	case name == "DATE":
 		return reflect.TypeFor[*time.Time]()
@@ -406,10 +416,10 @@ func parquetType(t *sql.ColumnType) reflect.Type {
 // parquetTag is the column's name, without what a tag gives meaning to.
 func parquetTag(name string, t *sql.ColumnType) string {
 	tag := strings.NewReplacer(",", "_", "\"", "_").Replace(name) + ",optional"
-	switch name := t.DatabaseTypeName(); {
-	case strings.HasPrefix(name, "TIMESTAMP"):
+	switch {
+	case isInstant(t):
 		tag += ",timestamp(microsecond)"
-	case name == "DATE":
+	case t.DatabaseTypeName() == "DATE":
 		tag += ",date"
 	}
 	return tag

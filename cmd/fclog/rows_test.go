@@ -35,8 +35,6 @@ func TestDays(t *testing.T) {
 
 	file := filepath.Join(h.dir, "days.parquet")
 	require.Equal(t, 0, h.run("query", good, sql, "--format", "parquet", "-o", file).code)
-	ds := filepath.Join(h.dir, "ds")
-	require.Equal(t, 0, h.run("import", good, "-o", ds).code)
 	assert.Equal(t, []string{"d=2026-12-01T00:00:00Z before=1969-12-31T00:00:00Z t=2026-12-01T02:03:04Z c=05:06:07 " +
 		`l=["2026-12-02",null] s={"of":"2026-12-03"} ts=["2026-12-04T00:00:00Z"] none=<nil>`}, readParquet(t, file))
 }
