@@ -16,6 +16,7 @@ import (
 // 39 requests are +10.3 %, 218,112 against 195,000 tokens +11.9 %, and 5072.4 against
 // 5000 tokens per request +1.4 %.
 func TestCompareTwoArms(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	base, candidate := testdata("ab", "base"), testdata("ab", "candidate")
 	args := []string{"compare", base, candidate, "--predicted", testdata("ab", "predicted.json"), "--expect-parallel", "2"}
@@ -57,6 +58,7 @@ func TestCompareTwoArms(t *testing.T) {
 
 // TestReplayThenCompare: what replay writes, compare reads.
 func TestReplayThenCompare(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := filepath.Join(h.dir, "replay.json")
 	got := h.run("replay", testdata("ab", "base"), "--variant", "cap:max=20", "--format", "json", "-o", file)
@@ -70,6 +72,7 @@ func TestReplayThenCompare(t *testing.T) {
 // TestCompareReports: FreeCode's published turn-matched rows are +425 to +454 tokens
 // per request, (105,231 − 103,935) / 3 = 432 among them.
 func TestCompareReports(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	got := h.run("compare", testdata("ab", "eval-ab.json"))
 	require.Equal(t, 0, got.code, got.stderr)
@@ -94,6 +97,7 @@ func TestCompareReports(t *testing.T) {
 // TestCompareTakesRewardsBesideLogs: a result.json beside a log names its task and
 // says whether it passed.
 func TestCompareTakesRewardsBesideLogs(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for arm, reward := range map[string]string{"a": "1.0", "b": "0.0"} {
 		dir := filepath.Join(h.dir, arm, "trial")
@@ -110,6 +114,7 @@ func TestCompareTakesRewardsBesideLogs(t *testing.T) {
 }
 
 func TestPromptsNamesWhatIsLost(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	base, variant := filepath.Join(h.dir, "base.md"), filepath.Join(h.dir, "new\x1b[31m.md")
 	require.NoError(t, os.WriteFile(base, []byte("Requesting input from the user is a blocking action. Be concise.\n"), 0o644))

@@ -14,6 +14,7 @@ import (
 // TestAuditIntoADataset: --dataset is a cache. The report is on what was named,
 // whatever else is there; a dataset named as PATH is reported on whole.
 func TestAuditIntoADataset(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	kept := filepath.Join(h.dir, "kept")
 	good, codex := testdata("bad", "good.jsonl"), testdata("codex", "poll-0.104.jsonl")

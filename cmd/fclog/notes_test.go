@@ -31,6 +31,7 @@ func mixed(t *testing.T, h home) string {
 }
 
 func TestForeignFilesAreOneLine(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	dir := mixed(t, h)
 	got := h.run("import", dir, "-o", filepath.Join(h.dir, "dataset"))
@@ -65,6 +66,7 @@ func TestForeignFilesAreOneLine(t *testing.T) {
 }
 
 func TestDebugShowsWhatIsBehindAnError(t *testing.T) {
+	t.Parallel()
 	got := newHome(t).run("audit", "no-such-file", "--debug")
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "syscall.Errno: ")
@@ -73,6 +75,7 @@ func TestDebugShowsWhatIsBehindAnError(t *testing.T) {
 
 // good.jsonl has 2,100 input tokens of which 896 come from the cache, and 35 out.
 func TestFreeCodePriceFile(t *testing.T) {
+	t.Parallel()
 	const prices = `{"minimax/MiniMax-M3": {"input": 100, "cacheRead": 10, "output": 1000}}`
 	const want = ((2100-896)*100 + 896*10 + 35*1000) / 1e6
 	cost := func(got result) (usd float64, file string) {
@@ -123,6 +126,7 @@ func TestFreeCodePriceFile(t *testing.T) {
 }
 
 func TestHintOnManyParts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	dir := filepath.Join(h.dir, "data[set]")
 	require.Equal(t, 0, h.run("import", testdata("bad", "good.jsonl"), "-o", dir).code)
@@ -147,34 +151,49 @@ func TestHintOnManyParts(t *testing.T) {
 // TestHostileFileNames: whatever a file is called, no message moves the cursor
 // or looks like another message.
 func TestHostileFileNames(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("such names do not exist there")
 	}
 	for i, name := range hostileNames() {
-		h := newHome(t)
-		dir := filepath.Join(h.dir, "dir "+name)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Skipf("the file system does not take such names: %v", err)
-		}
-		log, broken := filepath.Join(dir, "log "+name+".jsonl"), filepath.Join(dir, "empty "+name+".jsonl")
-		copyFile(t, testdata("bad", "good.jsonl"), log)
-		require.NoError(t, os.WriteFile(broken, nil, 0o644))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "x "+name+".jsonl"), []byte(foreign), 0o644))
-		home := filepath.Join(h.dir, ".codex", "sessions")
-		require.NoError(t, os.MkdirAll(home, 0o755))
-		copyFile(t, testdata("codex", "poll-0.104.jsonl"), filepath.Join(home, "new "+name+".jsonl"))
-		data := filepath.Join(h.dir, "data "+name)
-		for _, args := range [][]string{
-			{"audit", dir, "--debug"}, {"audit"}, {"audit", broken, "--debug"}, {"audit", filepath.Join(dir, "gone")}, {"sessions", dir},
-			{"import", dir, "-o", data, "--debug"}, {"import", "--compact", data}, {"query", data, "SELECT '" + name}, {name}, {"audit", "--" + name},
-		} {
-			got := h.run(args...)
-			termtest.CheckTerminal(t, got.stdout, 1<<20, false)
-			termtest.CheckTerminal(t, got.stderr, 1<<20, false)
-			for n, line := range strings.Split(strings.TrimSuffix(got.stderr, "\n"), "\n") {
-				if n > 0 && got.stderr != "" {
-					assert.Regexp(t, `^(fclog: .* was skipped|fclog: \d+ files? |  )`, line, "%d %q", i, args)
-				}
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			checkHostileName(t, name, i == 0)
+		})
+	}
+}
+
+// checkHostileName runs every command that says something of files; audits, which
+// take longest, where whole is set.
+func checkHostileName(t *testing.T, name string, whole bool) {
+	t.Helper()
+	h := newHome(t)
+	dir := filepath.Join(h.dir, "dir "+name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("the file system does not take such names: %v", err)
+	}
+	log, broken := filepath.Join(dir, "log "+name+".jsonl"), filepath.Join(dir, "empty "+name+".jsonl")
+	copyFile(t, testdata("bad", "good.jsonl"), log)
+	require.NoError(t, os.WriteFile(broken, nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x "+name+".jsonl"), []byte(foreign), 0o644))
+	home := filepath.Join(h.dir, ".codex", "sessions")
+	require.NoError(t, os.MkdirAll(home, 0o755))
+	copyFile(t, testdata("codex", "poll-0.104.jsonl"), filepath.Join(home, "new "+name+".jsonl"))
+	data := filepath.Join(h.dir, "data "+name)
+	lines := [][]string{
+		{"payload"}, {"audit", broken, "--debug"}, {"audit", filepath.Join(dir, "gone")}, {"sessions", dir},
+		{"import", dir, "-o", data, "--debug"}, {"import", "--compact", data}, {"query", data, "SELECT '" + name}, {name}, {"audit", "--" + name},
+	}
+	if whole {
+		lines = append(lines, []string{"audit", dir, "--debug"}, []string{"audit"})
+	}
+	for _, args := range lines {
+		got := h.run(args...)
+		termtest.CheckTerminal(t, got.stdout, 1<<20, false)
+		termtest.CheckTerminal(t, got.stderr, 1<<20, false)
+		for n, line := range strings.Split(strings.TrimSuffix(got.stderr, "\n"), "\n") {
+			if n > 0 && got.stderr != "" {
+				assert.Regexp(t, `^(fclog: .* was skipped|fclog: \d+ files? |  )`, line, "%q", args)
 			}
 		}
 	}

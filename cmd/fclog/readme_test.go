@@ -21,6 +21,7 @@ var picture = regexp.MustCompile("(?s)(<!-- picture: fclog ([^\n]*) -->\n```text
 const pictureEnd = "\nCache breaks\n"
 
 func TestReadmeShowsRealOutput(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join("..", "..", "README.md")
 	readme, err := os.ReadFile(path)
 	require.NoError(t, err)

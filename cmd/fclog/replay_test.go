@@ -1,16 +1,19 @@
 package main_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
@@ -22,6 +25,7 @@ import (
 )
 
 func TestReplayCommandLines(t *testing.T) {
+	t.Parallel()
 	log := testdata("codex", "poll-0.104.jsonl")
 	full := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(full, "kept"), nil, 0o644))
@@ -75,6 +79,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"prompts agent lean", 0, "No rule is lost.", ""},
 	} {
 		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
 			var args []string
 			for _, a := range strings.Fields(c.args) {
 				args = append(args, strings.NewReplacer("LOG", log, "FULL", full).Replace(a))
@@ -191,6 +196,7 @@ func (h home) sent(log string) []sentPart {
 // the parts it carried, from `fclog payload`, against the texts that --emit wrote,
 // counted by another tokenizer. Raw tokens count as the provider's in these logs.
 func TestReplayIsWhatTheTextsSay(t *testing.T) {
+	t.Parallel()
 	specs := []string{"cap:max=20", "mask:keep=0", "mask:keep=1", "no-line-numbers", "cap:max=20+mask:keep=1", "drop-unused-tools"}
 	edited := 0
 	for log, input := range recordedInput {
@@ -258,6 +264,7 @@ const ownVariants = `variants:
 // TestAddedTextIsPaidByEveryRequest: four requests of 21,035 input tokens each carry
 // the sentence, "Answer| in| one| short| sentence|." = 6 tokens, so 4 × 6 = 24 more.
 func TestAddedTextIsPaidByEveryRequest(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := filepath.Join(h.dir, "own.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(ownVariants), 0o644))
@@ -274,6 +281,7 @@ func TestAddedTextIsPaidByEveryRequest(t *testing.T) {
 }
 
 func TestReplayKeys(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	got := h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--variant", "cap:max=20", "--format", "json")
 	require.Equal(t, 0, got.code, got.stderr)
@@ -305,6 +313,7 @@ func TestReplayKeys(t *testing.T) {
 // TestReplayReadsWhatAuditReads: a log, its folder, a dataset and the standard input
 // hold the same session.
 func TestReplayReadsWhatAuditReads(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	log, dataset := testdata("codex", "poll-0.104.jsonl"), filepath.Join(h.dir, "dataset")
 	require.Equal(t, 0, h.run("import", log, "-o", dataset).code)
@@ -327,6 +336,7 @@ func TestReplayReadsWhatAuditReads(t *testing.T) {
 // TestReplayOfSessionsWithoutUsage: what changes is then known as counted tokens
 // alone, here 6 more in each of 2 requests.
 func TestReplayOfSessionsWithoutUsage(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := filepath.Join(h.dir, "own.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(ownVariants), 0o644))
@@ -340,6 +350,7 @@ func TestReplayOfSessionsWithoutUsage(t *testing.T) {
 }
 
 func TestReplayOfHostileLog(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	log := filepath.Join(h.dir, "hostile.jsonl")
 	require.NoError(t, os.WriteFile(log, hostileLog(t), 0o644))
@@ -406,6 +417,7 @@ func checkEmitted(t *testing.T, dir string) {
 }
 
 func TestReplayShowsWhatGoes(t *testing.T) {
+	t.Parallel()
 	got := newHome(t).run("replay", testdata("codex", "poll-0.104.jsonl"), "--variant", "mask:keep=0", "--diff", "--lines", "6")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "Texts changed by mask:keep=0")
@@ -414,6 +426,7 @@ func TestReplayShowsWhatGoes(t *testing.T) {
 }
 
 func TestCalibrateAndUse(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	file := filepath.Join(h.dir, "rates.json")
 	got := h.run("replay", testdata("codex"), "--calibrate", "-o", file)
@@ -430,34 +443,12 @@ func TestCalibrateAndUse(t *testing.T) {
 	assert.Equal(t, 8, rates.Sessions, "the files of testdata/codex")
 	got = h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--rates", file, "--variant", "mask:keep=0")
 	require.Equal(t, 0, got.code, got.stderr)
-	assert.Contains(t, got.stdout, "these logs")
-}
-
-// TestReplayBaselineIsTheAudit compares two ways to the recorded totals.
-func TestReplayBaselineIsTheAudit(t *testing.T) {
-	for _, args := range [][]string{{testdata("codex")}, {testdata("claude-code")}, {testdata("freecode")}, {"--demo"}} {
-		h := newHome(t)
-		var a, r map[string]any
-		got := h.run(append([]string{"audit", "--format", "json"}, args...)...)
-		require.Equal(t, 0, got.code, got.stderr)
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &a))
-		got = h.run(append([]string{"replay", "--variant", "serialize", "--format", "json"}, args...)...)
-		require.Equal(t, 0, got.code, got.stderr)
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &r))
-		totals, baseline := a["totals"].(map[string]any), r["baseline"].(map[string]any)
-		for _, key := range []string{"requests", "input_tokens", "output_tokens", "cache_read_tokens"} {
-			assert.Equal(t, totals[key], baseline[key], "%v %s", args, key)
-		}
-		if totals["cost_usd"] == nil {
-			assert.Nil(t, baseline["cost_usd"], "%v", args)
-		} else {
-			assert.InEpsilon(t, totals["cost_usd"], baseline["cost_usd"], 1e-9, "%v", args)
-		}
-	}
+	assert.Contains(t, got.stdout, "These logs")
 }
 
 // TestRealLogsUnderTenVariants needs the logs of FCLOG_DATA.
 func TestRealLogsUnderTenVariants(t *testing.T) {
+	t.Parallel()
 	for _, agent := range []string{"claude", "codex", "freecode"} {
 		h := newHome(t)
 		got := h.run("replay", devdata.Dir(t, agent), "--width", "80", "--diff", "--details")
@@ -466,42 +457,124 @@ func TestRealLogsUnderTenVariants(t *testing.T) {
 	}
 }
 
-// TestStaticSavingIsWithinTheAuditsBounds: what the audit counts with SQL as
-// addressable bounds what a replay can save.
-func TestStaticSavingIsWithinTheAuditsBounds(t *testing.T) {
-	bounds := map[string]string{
-		"compress": "output-compression", "no-line-numbers": "line-number-prefixes", "inline-batching": "inline-batching",
-		"batch-reads": "serial-chains", "dedup-reads": "repeats-and-re-reads",
-	}
+// bounds names the audit's technique that bounds a variant from above.
+var bounds = map[string]string{
+	"compress": "output-compression", "no-line-numbers": "line-number-prefixes", "inline-batching": "inline-batching",
+	"batch-reads": "serial-chains", "dedup-reads": "repeats-and-re-reads",
+}
+
+// TestReplayAgreesWithTheAudit compares two ways to the recorded totals, and holds
+// what a replay saves against what the audit counts with SQL as addressable.
+func TestReplayAgreesWithTheAudit(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{testdata("codex")}, {testdata("claude-code")}, {testdata("freecode")}, {"--demo"}} {
-		h := newHome(t)
-		got := h.run(append([]string{"audit", "--format", "json"}, args...)...)
-		require.Equal(t, 0, got.code, got.stderr)
-		var audit struct {
-			Savings []struct {
-				Technique string
-				Carried   int64 `json:"addressable_carried_tokens"`
-			}
+		t.Run(filepath.Base(args[0]), func(t *testing.T) {
+			t.Parallel()
+			agrees(t, args...)
+		})
+	}
+}
+
+// TestReplayAgreesWithTheAuditOnRealLogs does so for every log of FCLOG_DATA by
+// itself, and for those of each agent together.
+func TestReplayAgreesWithTheAuditOnRealLogs(t *testing.T) {
+	t.Parallel()
+	for _, agent := range []string{"claude", "codex", "freecode"} {
+		dir := devdata.Dir(t, agent)
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		t.Run(agent, func(t *testing.T) { agrees(t, dir) })
+		for _, e := range entries {
+			t.Run(agent+"/"+e.Name(), func(t *testing.T) {
+				t.Parallel()
+				agrees(t, filepath.Join(dir, e.Name()))
+			})
 		}
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &audit))
-		addressable := map[string]int64{}
-		for _, s := range audit.Savings {
-			addressable[s.Technique] = s.Carried
+	}
+}
+
+func agrees(t *testing.T, args ...string) {
+	t.Helper()
+	h := newHome(t)
+	got := h.run(append([]string{"audit", "--format", "json"}, args...)...)
+	if got.code == 3 {
+		t.Skip("no log")
+	}
+	require.Equal(t, 0, got.code, got.stderr)
+	var audit struct {
+		Totals  map[string]any
+		Savings []struct {
+			Technique string
+			Carried   int64 `json:"addressable_carried_tokens"`
 		}
-		got = h.run(append([]string{"replay", "--format", "json"}, args...)...)
-		require.Equal(t, 0, got.code, got.stderr)
-		var out struct {
-			Variants []struct {
-				Variant string
-				High    *int64 `json:"static_saving_tokens_high"`
-			}
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &audit))
+	got = h.run(append([]string{"replay", "--format", "json"}, args...)...)
+	require.Equal(t, 0, got.code, got.stderr)
+	var out struct {
+		Baseline map[string]any
+		Variants []struct {
+			Variant string
+			High    *int64 `json:"static_saving_tokens_high"`
 		}
-		require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
-		for _, v := range out.Variants {
-			if technique, ok := bounds[v.Variant]; ok && v.High != nil {
-				require.Contains(t, addressable, technique)
-				assert.LessOrEqual(t, *v.High, addressable[technique], "%v %s", args, v.Variant)
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+	for _, key := range []string{"requests", "input_tokens", "output_tokens", "cache_read_tokens"} {
+		assert.Equal(t, audit.Totals[key], out.Baseline[key], key)
+	}
+	if audit.Totals["cost_usd"] == nil {
+		assert.Nil(t, out.Baseline["cost_usd"])
+	} else {
+		assert.InEpsilon(t, audit.Totals["cost_usd"], out.Baseline["cost_usd"], 1e-9)
+	}
+	addressable := map[string]int64{}
+	for _, s := range audit.Savings {
+		addressable[s.Technique] = s.Carried
+	}
+	seen := 0
+	for _, v := range out.Variants {
+		if technique, ok := bounds[v.Variant]; ok {
+			seen++
+			require.Contains(t, addressable, technique)
+			if v.High != nil {
+				assert.LessOrEqual(t, *v.High, addressable[technique], v.Variant)
 			}
 		}
 	}
+	assert.Len(t, bounds, seen, "every bounded variant is among the usual ones")
+}
+
+// TestInterruptedReplay stops a replay that waits for somebody's filter: at once,
+// with nothing half-written and no process left.
+func TestInterruptedReplay(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no interrupt signal for other processes")
+	}
+	h := newHome(t)
+	begun, out, texts := filepath.Join(h.dir, "begun"), filepath.Join(h.dir, "out.md"), filepath.Join(h.dir, "texts")
+	filter := filepath.Join(h.dir, "filter.sh")
+	require.NoError(t, os.WriteFile(filter, []byte("#!/bin/sh\necho $$ >"+begun+"\nexec sleep 100\n"), 0o700))
+	cmd := h.command(t.Context(), "replay", testdata("codex", "poll-0.104.jsonl"), "--variant", "exec:timeout=90s,cmd="+filter, "--emit", texts, "-o", out, "--format", "md")
+	var errOut bytes.Buffer
+	cmd.Stderr = &errOut
+	require.NoError(t, cmd.Start())
+	pid := ""
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(begun)
+		pid = strings.TrimSpace(string(text))
+		return err == nil && pid != ""
+	}, 20*time.Second, 10*time.Millisecond, "the filter has begun")
+	start := time.Now()
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	require.Error(t, cmd.Wait())
+	assert.Less(t, time.Since(start), 10*time.Second)
+	assert.Equal(t, 1, cmd.ProcessState.ExitCode())
+	assert.Equal(t, "fclog: stopped; nothing was left half-written\n", errOut.String())
+	assert.NoFileExists(t, out)
+	assert.NoDirExists(t, texts)
+	assert.Eventually(t, func() bool {
+		state, _ := exec.Command("ps", "-o", "stat=", "-p", pid).Output()
+		return len(state) == 0 || state[0] == 'Z'
+	}, 5*time.Second, 20*time.Millisecond, "the filter is gone")
 }

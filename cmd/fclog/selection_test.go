@@ -9,6 +9,7 @@ import (
 )
 
 func TestParseWhen(t *testing.T) {
+	t.Parallel()
 	vienna, err := time.LoadLocation("Europe/Vienna")
 	require.NoError(t, err)
 	now := time.Date(2026, 3, 30, 12, 0, 0, 0, time.UTC)
@@ -32,6 +33,7 @@ func TestParseWhen(t *testing.T) {
 }
 
 func TestCSVText(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "plain": "plain", "=1": "'=1", "+1": "'+1", "-1": "'-1", "@a": "'@a", "\t=1": "'\t=1", "a=1": "a=1",
 	} {

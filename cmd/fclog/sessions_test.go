@@ -12,6 +12,7 @@ import (
 
 // A sub-agent's file comes with its session, and the home folder is shown as ~.
 func TestSessionsLeaveOutFilesOfSubAgents(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	log := filepath.Join(h.dir, "logs", "main.jsonl")
 	below := filepath.Join(h.dir, "logs", "main", "subagents", "agent-1.jsonl")

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMainOf(t *testing.T) {
+	t.Parallel()
 	format := formats.Format{Companions: func(path string) []string {
 		if path == "main.jsonl" {
 			return []string{"main/agent-1.jsonl"}

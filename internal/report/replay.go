@@ -416,7 +416,11 @@ func evidence(e replay.Estimate) []text {
 	if v.NullRate != nil && v.NullBasis != "" {
 		s += fmt.Sprintf(" (by chance in %s, against %s)", term.Percent(*v.NullRate), v.NullBasis)
 	}
-	if v.BaseRate != nil {
+	switch {
+	case v.BaseRate == nil:
+	case v.Truncations == 0:
+		s += ". No truncated output tells how often the agent goes back"
+	default:
 		s += fmt.Sprintf(". The agent went back to %s of %s; less what it does with whole ones, a base rate of %s",
 			term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"), term.Percent(*v.BaseRate))
 	}
