@@ -78,6 +78,7 @@ var (
 	waitingLoop  = regexp.MustCompile(`(?:^|[;&|(\n]\s*)sleep\s+\d|\b(?:until|while)\b[\s\S]*\bsleep\b`)
 	watchesCI    = regexp.MustCompile(`\bgh\s+(?:run\s+(?:view|watch)|pr\s+checks)\b`)
 	redirects    = regexp.MustCompile(`\d*>&\d|&?\d*>\s*/dev/null`)
+	quoted       = regexp.MustCompile("'[^']*'|\"[^\"$`]*\"")
 	shellJoints  = regexp.MustCompile(`&&|\|\||[;|\n]`)
 	backgroundID = regexp.MustCompile(`(?:running in background with ID:|moved to the background \(ID:)\s*([\w-]+)`)
 	monitorID    = regexp.MustCompile(`Monitor started \(task ([\w-]+)`)
@@ -90,6 +91,27 @@ var looking = map[string]bool{
 	"which": true, "file": true, "stat": true, "du": true, "df": true, "tree": true, "sort": true, "uniq": true,
 	"cut": true, "diff": true, "echo": true, "printf": true, "date": true, "ps": true, "sleep": true, "cd": true, "jq": true,
 }
+
+// asking are programs that ask for the state of something, with the arguments for
+// which that is all they do.
+var asking = map[string]*regexp.Regexp{
+	"curl":      regexp.MustCompile(`^(?:-(?:[sSfkILm]+|o|-max-time|w)\s+|\d+\s+|Q\s*|/dev/null\s*|https?://\S+\s*|localhost\S*\s*)*$`),
+	"gh":        regexp.MustCompile(`^(?:run\s+(?:view|watch|list)|pr\s+(?:checks|view|status))\b`),
+	"docker":    regexp.MustCompile(`^(?:info|ps|inspect|logs|compose\s+(?:ps|logs))\b`),
+	"kubectl":   regexp.MustCompile(`^(?:get|describe|logs|rollout\s+status)\b`),
+	"git":       regexp.MustCompile(`^(?:status|log|diff|show)\b`),
+	"kill":      regexp.MustCompile(`^-0\s`),
+	"sed":       regexp.MustCompile(`^-n\s`),
+	"systemctl": regexp.MustCompile(`^(?:status|is-active)\b`),
+	"pgrep":     anything, "lsof": anything, "nc": anything, "pg_isready": anything, "awk": anything, "tr": anything,
+	"test": anything, "[": anything, "[[": anything, "true": anything, "false": anything, "wait": anything, "seq": anything,
+	"break": anything, "exit": anything,
+}
+
+var anything = regexp.MustCompile("")
+
+// loopWords are shell keywords that stand before a command.
+var loopWords = map[string]bool{"until": true, "while": true, "do": true, "done": true, "if": true, "then": true, "else": true, "fi": true, "!": true, "(": true, ")": true, "{": true, "}": true}
 
 var lookingGit = map[string]bool{"status": true, "log": true, "diff": true, "show": true, "blame": true, "ls-files": true}
 
@@ -108,6 +130,29 @@ func onlyLooks(command string) bool {
 		case words[0] == "find" && !strings.Contains(part, " -exec") && !strings.Contains(part, " -delete"):
 		case words[0] == "sed" && len(words) > 1 && words[1] == "-n" && !strings.Contains(part, " -i"):
 		case !looking[words[0]] || strings.HasSuffix(strings.TrimSpace(part), "&"):
+			return false
+		}
+	}
+	return true
+}
+
+// onlyWaits says whether a command line only waits and looks: every program in it is
+// known to change nothing, or asks something for its state. In doubt it says no.
+func onlyWaits(command string) bool {
+	command = quoted.ReplaceAllString(redirects.ReplaceAllString(command, ""), "Q")
+	for _, part := range shellJoints.Split(command, -1) {
+		words := strings.Fields(part)
+		for len(words) > 0 && loopWords[words[0]] {
+			words = words[1:]
+		}
+		if len(words) == 0 || words[0] == "for" {
+			continue
+		}
+		program := words[0][strings.LastIndexByte(words[0], '/')+1:]
+		asked := asking[program]
+		switch {
+		case looking[program], asked != nil && asked.MatchString(strings.Join(words[1:], " ")):
+		default:
 			return false
 		}
 	}
@@ -171,9 +216,9 @@ func (in *callInput) fill(c *rollout.Call) {
 }
 
 // shellPoll finds commands that only look after background work: a task's output
-// file, a waiting loop, a CI run.
+// file, a waiting loop, a CI run. A command that also does something is work.
 func (in *callInput) shellPoll(c *rollout.Call) {
-	if in.Background.V {
+	if in.Background.V || !onlyWaits(c.Command) {
 		return
 	}
 	if m := outputFile.FindStringSubmatch(c.Command); m != nil {

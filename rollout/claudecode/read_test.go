@@ -133,6 +133,26 @@ func TestOnlyLooks(t *testing.T) {
 	}
 }
 
+func TestOnlyWaits(t *testing.T) {
+	for command, want := range map[string]bool{
+		"sleep 30 && tail -50 /tmp/tasks/b1.output":                                           true,
+		"tail -5 /tmp/tasks/a.output 2>/dev/null; echo \"---\"; wc -l b":                      true,
+		"sleep 8 && grep -i \"ready\\|error\" x.log | tail -5":                                true,
+		"until curl -sf http://localhost:3000/health; do sleep 2; done":                       true,
+		"for i in $(seq 1 30); do docker info &>/dev/null && echo up && break; sleep 2; done": true,
+		"while ! nc -z localhost 5432; do sleep 1; done":                                      true,
+		"sleep 20; gh run view 17":                                                            true,
+		"kill 3066 3078 2>/dev/null; sleep 1; ps aux | grep nest":                             false,
+		"pkill server; sleep 2; tail -5 /tmp/tasks/b1.output":                                 false,
+		"sleep 2 && npm test":                                                                 false,
+		"sleep 2; curl -X POST http://localhost:3000/reset":                                   false,
+		"./start.sh & sleep 3; tail log":                                                      false,
+		"sleep 1; rm -rf build":                                                               false,
+	} {
+		assert.Equal(t, want, onlyWaits(command), command)
+	}
+}
+
 func TestPollStatus(t *testing.T) {
 	for text, want := range map[string]rollout.PollClass{
 		"<status>running</status>\n\n<timestamp>2026-01-02T03:04:05.678Z</timestamp>":         rollout.PollEmpty,
