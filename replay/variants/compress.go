@@ -1,8 +1,8 @@
 package variants
 
 import (
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/fclog/fclog/compress"
@@ -21,7 +21,8 @@ func Compress() replay.Variant {
 		Title: "shell output compressed by what it is",
 		Doc: "Judges the output of a shell command by the command: text of files is never touched, search results only lose repetitions of a line, " +
 			"logs keep head, tail and every line that tells of a failure, and a marker says what was left out and how to get it. " +
-			"It starts from what the model was really sent, behind any cut the agent made itself. Profile freecode is FreeCode's own (FREECODE_BASH_COMPRESS=1); " +
+			"It starts from what the model was really sent. Output that the agent itself had already cut is left as it was and counted in a warning: " +
+			"the rules work on the whole output, which is not kept. Profile freecode is FreeCode's own (FREECODE_BASH_COMPRESS=1); " +
 			"careful reads more commands and shorter output.",
 		Options: []replay.Option{
 			choice("profile", strings.Join(profiles, " or "), profiles...),
@@ -70,8 +71,13 @@ func planCompress(v replay.View, values replay.Values) replay.Plan {
 		return replay.Plan{Unsupported: why}
 	}
 	p := profileOf(values)
-	return replay.Plan{Edits: rewriteResults(v, false, func(r result, text string) (rewrite, bool) {
+	cut := map[int]bool{}
+	edits := rewriteResults(v, false, func(r result, text string) (rewrite, bool) {
 		if r.call < 0 || v.Session.Calls[r.call].Class != rollout.ShellTool {
+			return rewrite{}, false
+		}
+		if wasCut(v.Session.Calls[r.call], text) {
+			cut[r.call] = true
 			return rewrite{}, false
 		}
 		out, changed, lossy := compressed(p, v.Session, r.call, text)
@@ -80,7 +86,17 @@ func planCompress(v replay.View, values replay.Values) replay.Plan {
 			why = "log-middle"
 		}
 		return rewrite{text: out, lossy: lossy, why: why}, changed
-	})}
+	})
+	plan := replay.Plan{Edits: edits}
+	if n := len(cut); n > 0 {
+		plan.Warnings = append(plan.Warnings, fmt.Sprintf("session %s: %s left alone, as the agent had cut it before it was sent: what the rules would make of the whole is not known", v.Session.ID, times(n, "shell output was", "shell outputs were")))
+	}
+	return plan
+}
+
+// wasCut says whether FreeCode's own cut marker stands in a result.
+func wasCut(c rollout.Call, text string) bool {
+	return c.Truncated != rollout.NotTruncated && alreadyCut.MatchString(text)
 }
 
 // noCommands says why shell output cannot be judged, or "" where it can.
@@ -101,18 +117,13 @@ func noCommands(s *rollout.Session) string {
 	return ""
 }
 
-// alreadyCut finds how long a result was before FreeCode cut it.
-var alreadyCut = regexp.MustCompile(`\.\.\. \[truncated (\d+) chars total`)
+// alreadyCut finds the marker of FreeCode's own cut.
+var alreadyCut = regexp.MustCompile(`\.\.\. \[truncated \d+ chars total`)
 
 // compressed is what a profile makes of one part of a shell result. Only what was
 // compressed is cut: how long all other output may be is no matter of compression.
 func compressed(p compress.Profile, s *rollout.Session, call int, text string) (out string, changed, lossy bool) {
 	c := s.Calls[call]
-	if m := alreadyCut.FindStringSubmatch(text); m != nil && c.Truncated != rollout.NotTruncated {
-		if total, err := strconv.Atoi(m[1]); err == nil && total > p.Min {
-			p.Min = 0
-		}
-	}
 	handle := c.Handle
 	if handle == "" && p.Name == compress.Freecode().Name {
 		handle = c.ID
