@@ -237,7 +237,9 @@ func TestVerdicts(t *testing.T) {
 		{"dearer", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), StaticSavingUSD: ptr(-0.1), CostUSD: ptr(1.1)}, false, Risky},
 		{"longer", Estimate{StaticSavingTokens: ptr(int64(-5)), StaticSavingShare: ptr(-0.03)}, true, Risky},
 		{"detours eat it", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), Detours: &Detours{Expected: 3}}, false, Risky},
-		{"detours do not", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 2.9}}, false, WorthAB},
+		{"detours do not", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 1, High: 2.9}}, false, WorthAB},
+		{"their high end does", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(4.0), Detours: &Detours{Expected: 1, High: 3}}, false, Risky},
+		{"their high end does in USD alone", Estimate{StaticSavingTokens: ptr(int64(5)), StaticSavingShare: ptr(0.3), BreakEvenRequestsTokens: ptr(3.0), BreakEvenRequestsUSD: ptr(2.0), Detours: &Detours{Expected: 1, High: 2.5}}, false, Risky},
 	} {
 		assert.Equal(t, c.want, verdict(c.e, c.free, false), c.name)
 	}
@@ -263,6 +265,17 @@ func TestPlanThatEmptiesASession(t *testing.T) {
 	_, v = report(t, rec, Plan{Edits: []Edit{edit(0, 1, 0), edit(1, 2, 0), edit(2, 3, 350)}})
 	assert.Equal(t, Risky, v.Verdict)
 	assert.Contains(t, strings.Join(v.Warnings, "\n"), "takes away 93 % of all text that was sent")
+}
+
+// A variant that finds nothing to do has no verdict.
+func TestIdleHasNoVerdict(t *testing.T) {
+	rec := three(time.Minute).recording(t)
+	_, v := report(t, rec, Plan{})
+	assert.True(t, v.Idle())
+	assert.Empty(t, v.Verdict)
+	_, v = report(t, rec, Plan{Edits: []Edit{edit(1, 2, 499)}})
+	assert.False(t, v.Idle())
+	assert.Equal(t, BelowTheNoise, v.Verdict, "2 of 4,700")
 }
 
 // A run that is stopped answers with the reason and nothing else, and asks no

@@ -28,10 +28,16 @@ type Estimate struct {
 	Detours                  *Detours       `json:"detours"` // nil: no lossy edit
 	TrialsNeeded             *int64         `json:"trials_needed"`
 	Basis                    string         `json:"basis"`
-	Verdict                  string         `json:"verdict"`
+	Verdict                  string         `json:"verdict"`     // "" nothing changed, or the saving is unknown
 	Unsupported              *string        `json:"unsupported"` // why no log given supports it
 	Warnings                 []string       `json:"warnings"`
 	Top                      []Contribution `json:"top"`
+}
+
+// Idle says that the variant found nothing to do.
+func (e Estimate) Idle() bool {
+	return e.EditedItems == 0 && e.RemovedRequestsHigh == 0 && e.AddedRequests == 0 && e.SavedCountedTokens == 0 &&
+		(e.StaticSavingUSD == nil || *e.StaticSavingUSD == 0)
 }
 
 // Contribution is one item of a plan and what it saves by itself.

@@ -36,7 +36,9 @@ func estimate(recs []Recording, results []outcomes, u int, use Use, report *Repo
 	if o.Trials != nil && e.StaticSavingShare != nil && *e.StaticSavingShare != 0 {
 		e.TrialsNeeded = o.Trials(*e.StaticSavingShare, recs)
 	}
-	e.Verdict = verdict(e, !s.lossy && !asksModel(use), emptied(e.SavedCountedTokens, s.base.CountedTokens))
+	if !e.Idle() {
+		e.Verdict = verdict(e, !s.lossy && !asksModel(use), emptied(e.SavedCountedTokens, s.base.CountedTokens))
+	}
 	e.Basis = basisOf(recs)
 	e.Warnings = append(e.Warnings, s.warn(e, len(recs), report)...)
 	return e

@@ -3,9 +3,9 @@ package replay
 // Verdicts of an estimate.
 const (
 	FreeByRule    = "free by rule"    // saves by the harness alone, and nothing was cut that the model could miss
-	WorthAB       = "worth an A/B"    // saves more than noise, and more than the expected detours cost
+	WorthAB       = "worth an A/B"    // saves more than noise, and more than detours may cost at the high end of their range
 	BelowTheNoise = "below the noise" // too little for an A/B to see
-	Risky         = "risky"           // dearer, or the expected detours eat the saving, or hardly any text is left
+	Risky         = "risky"           // dearer, or detours may eat the saving, or hardly any text is left
 )
 
 // noiseShare is the share of the recorded input below which a saving drowns: two
@@ -14,14 +14,15 @@ const (
 // see: (1.96 + 0.84)² × 0.185² / 0.02².
 const noiseShare = 0.02
 
-// verdict judges an estimate by its low end:
+// verdict judges an estimate by the low end of its saving and the high end of its
+// detours:
 //
 //	static saving unknown                             no verdict
 //	costs more USD, or more tokens by over the noise  risky
 //	takes away 90 % of all counted text or more       risky
 //	free, and something saved, in tokens or USD       free by rule
 //	saving below the noise, in tokens and USD         below the noise
-//	expected detours at or above a break-even         risky
+//	detours at their high end reach a break-even      risky
 //	otherwise                                         worth an A/B
 //
 // free says that nothing was cut that the model could miss, and that it need not
@@ -54,13 +55,14 @@ func usdShare(e Estimate) float64 {
 	return *e.StaticSavingUSD / (*e.CostUSD + *e.StaticSavingUSD)
 }
 
-// eaten says whether the expected detours reach a break-even.
+// eaten says whether detours may reach a break-even: an interval that crosses it
+// does not tell on which side they come to lie.
 func eaten(e Estimate) bool {
 	if e.Detours == nil {
 		return false
 	}
 	for _, limit := range []*float64{e.BreakEvenRequestsTokens, e.BreakEvenRequestsUSD} {
-		if limit != nil && e.Detours.Expected >= *limit {
+		if limit != nil && max(e.Detours.Expected, e.Detours.High) >= *limit {
 			return true
 		}
 	}

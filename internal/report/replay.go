@@ -201,7 +201,7 @@ func replayTable(r *Replay, wide bool) section {
 }
 
 // verdicts explains what the verdicts mean; package replay has the rules.
-const verdicts = "**Free by rule** takes nothing that the model could miss; **below the noise** is under 2 % of the input and of the cost; **risky** is what comes out dearer, what the expected detours eat, and what leaves hardly any text."
+const verdicts = "**Free by rule** takes nothing that the model could miss; **below the noise** is under 2 % of the input and of the cost; **risky** is what comes out dearer, what detours may eat (the high end of their range reaches a break-even), and what leaves hardly any text."
 
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
@@ -232,7 +232,7 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	switch {
 	case e.Unsupported != nil:
 		return []string{*e.Unsupported}
-	case idle(e):
+	case e.Idle():
 		return []string{"nothing to change here"}
 	}
 	var notes []string
@@ -259,17 +259,11 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	return []string{strings.Join(append(notes, side...), " · ")}
 }
 
-// idle says that a variant found nothing to do.
-func idle(e replay.Estimate) bool {
-	return e.EditedItems == 0 && e.RemovedRequestsHigh == 0 && e.AddedRequests == 0 && e.SavedCountedTokens == 0 &&
-		(e.StaticSavingUSD == nil || *e.StaticSavingUSD == 0)
-}
-
 func verdictOf(e replay.Estimate) string {
 	switch {
 	case e.Unsupported != nil:
 		return "unsupported"
-	case e.Verdict == "" || idle(e):
+	case e.Verdict == "":
 		return term.Unknown
 	}
 	return e.Verdict
@@ -351,7 +345,7 @@ var plainVariant = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.,:=+-]{0,70}$`)
 // replaySection is one variant by itself; nil where there is nothing to say.
 func replaySection(r *Replay, i int, o ReplayOptions) *section {
 	e, v := r.Report.Variants[i], r.Variants[i]
-	if e.Unsupported != nil || idle(e) && len(e.Warnings) == 0 {
+	if e.Unsupported != nil || e.Idle() && len(e.Warnings) == 0 {
 		return nil
 	}
 	s := &section{title: e.Variant}

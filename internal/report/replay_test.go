@@ -59,7 +59,7 @@ func sampleReplay(words string) *report.Replay {
 				},
 				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), SavedCountedTokens: -8_000_000, AddedRequests: 68, Verdict: replay.Risky, Basis: "bound"},
 				{Variant: words, SavedCountedTokens: 1200, EditedItems: 3, Basis: "none", TrialsNeeded: nil},
-				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0), Verdict: replay.BelowTheNoise},
+				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0)},
 				{Variant: "drop-unused-tools", Unsupported: ptr("the log does not hold the tool definitions"), Basis: "none"},
 			},
 			CacheModel: replay.CacheError{
