@@ -63,12 +63,29 @@ type Detours struct {
 
 // Evidence is what a Detours estimate rests on.
 type Evidence struct {
-	Edits       int64    `json:"edits"`      // lossy edits
-	LaterUsed   int64    `json:"later_used"` // edits whose cut text turns up later in this log and stood nowhere else
-	NullRate    *float64 `json:"null_rate"`  // how often the same match hits text that had not seen the edited output
-	NullBasis   string   `json:"null_basis"` // whose text that is; "" there was none
-	BaseRate    *float64 `json:"base_rate"`  // recoveries per truncation, net of the null
-	Truncations int64    `json:"truncations"`
-	Recoveries  int64    `json:"recoveries"`
-	Source      string   `json:"source"` // these logs, or the orientation figures
+	Edits       int64             `json:"edits"`       // lossy edits
+	LaterUsed   int64             `json:"later_used"`  // edits whose cut text turns up later in this log and stood nowhere else
+	NullRate    *float64          `json:"null_rate"`   // how often the same match hits text that had not seen the edited output
+	NullBasis   string            `json:"null_basis"`  // whose text that is; "" there was none
+	BaseRate    *float64          `json:"base_rate"`   // recoveries per truncation, net of the null; the mean over the edits
+	BaseNull    *float64          `json:"base_null"`   // how often the same followed whole outputs; the mean over the edits
+	Truncations int64             `json:"truncations"` // cases in the strata that were used, each case once
+	Recoveries  int64             `json:"recoveries"`  // of them
+	Source      string            `json:"source"`      // these logs, or the orientation figures
+	Strata      []EvidenceStratum `json:"strata"`      // that were used, the one of most edits first
+}
+
+// EvidenceStratum is one sort of outputs that a Detours estimate takes a rate from.
+// Empty Agent, Kinds, Band or Marker mean all of them.
+type EvidenceStratum struct {
+	Agent      string   `json:"agent"`
+	Kinds      []string `json:"kinds"` // of outputs; several where one count covers them together
+	Band       string   `json:"band"`
+	Marker     string   `json:"marker"`
+	Edits      int64    `json:"edits"` // lossy edits that have their rate from it
+	Cases      int64    `json:"cases"`
+	Recoveries int64    `json:"recoveries"`
+	Rate       float64  `json:"rate"` // pooled with the overall rate, hence not recoveries / cases
+	NullRate   float64  `json:"null_rate"`
+	Net        float64  `json:"net"`
 }

@@ -410,15 +410,59 @@ func evidence(e replay.Estimate) []text {
 	if v.NullRate != nil && v.NullBasis != "" {
 		s += fmt.Sprintf(" (by chance in %s, against %s)", term.Percent(*v.NullRate), v.NullBasis)
 	}
+	return []text{{s: s + baseRate(v) + "."}}
+}
+
+// fewStrata is how many strata of base rates are listed.
+const fewStrata = 3
+
+// baseRate says how often agents went back to outputs like those that were cut, and
+// on how many cases that rests.
+func baseRate(v replay.Evidence) string {
 	switch {
 	case v.BaseRate == nil:
+		return ""
 	case v.Truncations == 0:
-		s += ". No truncated output tells how often the agent goes back"
-	default:
-		s += fmt.Sprintf(". The agent went back to %s of %s; less what it does with whole ones, a base rate of %s",
-			term.Exact(v.Recoveries), term.Count(v.Truncations, "truncated output", "truncated outputs"), term.Percent(*v.BaseRate))
+		return ". No truncated output tells how often the agent goes back"
 	}
-	return []text{{s: s + "."}}
+	var parts []string
+	for _, s := range v.Strata[:min(fewStrata, len(v.Strata))] {
+		parts = append(parts, stratumRate(s, len(v.Strata) > 1))
+	}
+	if left := len(v.Strata) - len(parts); left > 0 {
+		parts = append(parts, "and "+term.Count(int64(left), "more stratum", "more strata"))
+	}
+	s := fmt.Sprintf(". Base rate %s net, from %s", term.Percent(*v.BaseRate), term.Count(v.Truncations, "case", "cases"))
+	if len(v.Strata) > 1 {
+		s += fmt.Sprintf(" in %d strata, weighted by edits", len(v.Strata))
+	}
+	return s + ": " + strings.Join(parts, "; ")
+}
+
+// stratumRate is the rate of one stratum, with the edits that have it where there
+// are several strata.
+func stratumRate(v replay.EvidenceStratum, several bool) string {
+	var name []string
+	for _, part := range []string{v.Agent, strings.Join(v.Kinds, "/"), v.Band, words(v.Marker)} {
+		if part != "" {
+			name = append(name, part)
+		}
+	}
+	label := term.Safe(strings.Join(name, " "))
+	if label == "" {
+		label = "all outputs"
+	}
+	s := fmt.Sprintf("%s: %s gone back to (%s of %s), %s by chance", label, term.Percent(v.Rate), term.Exact(v.Recoveries), term.Exact(v.Cases), term.Percent(v.NullRate))
+	if v.Cases > 0 && math.Abs(v.Rate-float64(v.Recoveries)/float64(v.Cases)) >= 0.01 {
+		s += ", pooled with the others"
+	}
+	if v.Marker == "line-numbers" {
+		s = fmt.Sprintf("%s: %s cited later (%s of %s reads)", label, term.Percent(v.Rate), term.Exact(v.Recoveries), term.Exact(v.Cases))
+	}
+	if several {
+		s += ", for " + term.Count(v.Edits, "edit", "edits")
+	}
+	return s
 }
 
 func none(n int64) string {

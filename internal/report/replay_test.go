@@ -40,7 +40,11 @@ func sampleReplay(words string) *report.Replay {
 					SavedCountedTokens: 2_000_000, CacheReadLost: ptr(int64(3330)), EditedItems: 2,
 					BreakEvenRequestsTokens: ptr(1.6), BreakEvenRequestsUSD: ptr(4.3), TrialsNeeded: ptr(int64(222)),
 					Detours: &replay.Detours{Expected: 0.2, Low: 0, High: 1.2, Evidence: replay.Evidence{
-						Edits: 2, LaterUsed: 1, NullRate: ptr(0.5), NullBasis: "other sessions", BaseRate: ptr(0.09), Truncations: 100, Recoveries: 42, Source: words,
+						Edits: 2, LaterUsed: 1, NullRate: ptr(0.5), NullBasis: "other sessions", BaseRate: ptr(0.385), Truncations: 100, Recoveries: 38, Source: words,
+						Strata: []replay.EvidenceStratum{
+							{Kinds: []string{"source"}, Edits: 1, Cases: 11, Recoveries: 9, Rate: 0.82, NullRate: 0.14, Net: 0.68},
+							{Kinds: []string{"log", "search"}, Edits: 1, Cases: 89, Recoveries: 29, Rate: 0.33, NullRate: 0.24, Net: 0.09},
+						},
 					}},
 					Basis: "calibrated: 1.05 provider tokens for one counted", Verdict: replay.WorthAB, Top: top[:1],
 				},

@@ -128,11 +128,9 @@ func genuine(used, null float64) float64 {
 
 // evidence adds up what the estimate rests on.
 func (e *Estimator) evidence(all []target) replay.Evidence {
-	v := replay.Evidence{
-		Edits: int64(len(all)), Source: e.rates.Source,
-		Truncations: e.rates.Overall.Cases, Recoveries: e.rates.Overall.Recoveries,
-	}
-	null, base := 0.0, 0.0
+	v := replay.Evidence{Edits: int64(len(all)), Source: e.rates.Source}
+	v.Strata, v.Truncations, v.Recoveries = strataOf(all)
+	null, base, baseNull := 0.0, 0.0, 0.0
 	named := false
 	for _, t := range all {
 		if t.rate.Marker == LineNumbers && e.rates.Sessions > 0 && !named {
@@ -149,10 +147,12 @@ func (e *Estimator) evidence(all []target) replay.Evidence {
 			v.NullBasis = strings.TrimPrefix(v.NullBasis+"; "+t.basis, "; ")
 		}
 		base += t.rate.Net
+		baseNull += t.rate.NullRate
 	}
 	null /= float64(len(all))
 	base /= float64(len(all))
-	v.NullRate, v.BaseRate = &null, &base
+	baseNull /= float64(len(all))
+	v.NullRate, v.BaseRate, v.BaseNull = &null, &base, &baseNull
 	return v
 }
 

@@ -32,6 +32,7 @@ type Stratum struct {
 	Net            float64       `json:"net"` // Rate - NullRate, at least 0
 	NetLow         float64       `json:"net_low"`
 	NetHigh        float64       `json:"net_high"`
+	Pool           string        `json:"pool,omitempty"` // strata of the same name hold the same cases
 	Note           string        `json:"note,omitempty"`
 }
 
