@@ -2,6 +2,7 @@ package prompts
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -52,13 +53,25 @@ func CheckRules(rules []Rule, base, variant string) []Loss {
 	for _, r := range rules {
 		sentence, _ := r.Satisfied(base)
 		_, already := r.Contradicted(base)
-		contradiction, _ := r.Contradicted(variant)
+		contradiction := r.newContradiction(base, variant)
 		_, kept := r.Satisfied(variant)
-		lost := sentence != "" && !already && (!kept || contradiction != "")
+		lost := sentence != "" && (!kept || contradiction != "")
 		turned := contradiction != "" && !already
 		if lost || turned {
 			out = append(out, Loss{Rule: r.ID, Title: r.Title, Why: r.Why, Sentence: sentence, Contradiction: contradiction})
 		}
 	}
 	return out
+}
+
+// newContradiction returns the first sentence of a variant that says the opposite
+// and does not stand in the base; "" there is none.
+func (r Rule) newContradiction(base, variant string) string {
+	old := sentences(base)
+	for _, s := range sentences(variant) {
+		if r.denies(s) && !slices.Contains(old, s) {
+			return s
+		}
+	}
+	return ""
 }

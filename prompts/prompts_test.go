@@ -3,6 +3,7 @@ package prompts
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,6 +26,19 @@ func TestRulesHoldTheirTexts(t *testing.T) {
 		}
 		for _, text := range r.Fails {
 			assert.False(t, r.Holds(text), "%s should fail: %s", r.ID, text)
+		}
+		require.NotEmpty(t, r.Turned, r.ID)
+		for _, text := range r.Turned {
+			assert.False(t, r.Holds(text), "%s should fail: %s", r.ID, text)
+			_, against := r.Contradicted(text)
+			assert.True(t, against, "%s should be contradicted: %s", r.ID, text)
+		}
+		for _, text := range r.Passes {
+			for _, turned := range r.Turned {
+				losses := CheckRules([]Rule{r}, text, text+"\n\n"+turned)
+				require.Len(t, losses, 1, "%s: %s", r.ID, turned)
+				assert.NotEmpty(t, losses[0].Contradiction)
+			}
 		}
 	}
 }
@@ -70,6 +84,10 @@ func TestCheck(t *testing.T) {
 		{
 			name: "contradicted only", base: "Hello.", variant: "Make one call at a time.",
 			want: []Loss{{Rule: "parallel-calls", Contradiction: "Make one call at a time."}},
+		},
+		{
+			name: "contradicted before, gone now", base: "Do not poll. Poll the build.", variant: "Poll the build.",
+			want: []Loss{{Rule: "no-poll", Sentence: "Do not poll."}},
 		},
 		{name: "contradicted before too", base: "Make one call at a time.", variant: "Make one call at a time."},
 	}
@@ -146,6 +164,23 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, "lean", v.Name)
 	_, err = Open("none such")
 	require.ErrorContains(t, err, "none such")
+}
+
+func TestOpenRefusesWhatIsNoPrompt(t *testing.T) {
+	for want, data := range map[string]string{
+		"NUL":         "\x7fELF\x00\x01",
+		"valid UTF-8": "caf\xe9",
+		"larger":      strings.Repeat("word ", maxFile/5+1),
+	} {
+		file := filepath.Join(t.TempDir(), "p.md")
+		require.NoError(t, os.WriteFile(file, []byte(data), 0o600))
+		_, err := Open(file)
+		assert.ErrorContains(t, err, want)
+	}
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		_, err := Open("/dev/zero")
+		assert.ErrorContains(t, err, "NUL")
+	}
 }
 
 func TestParseRulesRefusesWrongOnes(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -18,10 +19,16 @@ type Rule struct {
 	contradictions []pattern
 	Passes         []string // texts that satisfy it
 	Fails          []string // texts that do not, near misses among them
+	Turned         []string // texts that fail because they say the opposite
 }
 
 // pattern matches a sentence that holds all of the first and none of the second.
-type pattern struct{ all, none []*regexp.Regexp }
+// The first of all carries the meaning: negations that reach it turn it round.
+// Negative ones hold one negation themselves. In neutral words nothing negates.
+type pattern struct {
+	all, none, neutral []*regexp.Regexp
+	negative           bool
+}
 
 //go:embed rules.yaml
 var rulesFile []byte
@@ -38,11 +45,14 @@ type ruleRow struct {
 	Contradicted []patternRow `yaml:"contradicted_by"`
 	Passes       []string     `yaml:"passes"`
 	Fails        []string     `yaml:"fails"`
+	Turned       []string     `yaml:"turned"`
 }
 
 type patternRow struct {
-	All  []string `yaml:"all"`
-	None []string `yaml:"none"`
+	All      []string `yaml:"all"`
+	None     []string `yaml:"none"`
+	Neutral  []string `yaml:"neutral"`
+	Negative bool     `yaml:"negative"`
 }
 
 // ParseRules reads rules. Patterns are regular expressions, matched without
@@ -69,7 +79,7 @@ func ParseRules(data []byte) ([]Rule, error) {
 }
 
 func (row ruleRow) compile() (Rule, error) {
-	r := Rule{ID: row.ID, Title: row.Title, Why: row.Why, Passes: row.Passes, Fails: row.Fails}
+	r := Rule{ID: row.ID, Title: row.Title, Why: row.Why, Passes: row.Passes, Fails: row.Fails, Turned: row.Turned}
 	var err error
 	if r.satisfied, err = compilePatterns(row.Satisfied); err != nil {
 		return r, err
@@ -84,11 +94,11 @@ func compilePatterns(rows []patternRow) ([]pattern, error) {
 		if len(row.All) == 0 {
 			return nil, fmt.Errorf("a pattern without all")
 		}
-		var p pattern
+		p := pattern{negative: row.Negative}
 		for _, list := range []struct {
 			from []string
 			into *[]*regexp.Regexp
-		}{{row.All, &p.all}, {row.None, &p.none}} {
+		}{{row.All, &p.all}, {row.None, &p.none}, {row.Neutral, &p.neutral}} {
 			for _, expr := range list.from {
 				re, err := regexp.Compile("(?i)" + expr)
 				if err != nil {
@@ -118,12 +128,39 @@ func (p pattern) match(sentence string) bool {
 
 // Satisfied returns the first sentence of a text that says what the rule asks for.
 func (r Rule) Satisfied(text string) (sentence string, ok bool) {
-	return firstMatch(r.satisfied, sentences(text))
+	for _, s := range sentences(text) {
+		if r.affirms(s) {
+			return s, true
+		}
+	}
+	return "", false
 }
 
 // Contradicted returns the first sentence of a text that says the opposite.
 func (r Rule) Contradicted(text string) (sentence string, ok bool) {
-	return firstMatch(r.contradictions, sentences(text))
+	for _, s := range sentences(text) {
+		if r.denies(s) {
+			return s, true
+		}
+	}
+	return "", false
+}
+
+func (r Rule) affirms(sentence string) bool {
+	return anyJudged(r.satisfied, sentence, affirmed)
+}
+
+// denies says whether a sentence says the opposite: in words of its own, or in
+// those of the rule turned round.
+func (r Rule) denies(sentence string) bool {
+	if anyJudged(r.contradictions, sentence, affirmed) {
+		return true
+	}
+	return !r.affirms(sentence) && anyJudged(r.satisfied, sentence, inverted)
+}
+
+func anyJudged(patterns []pattern, sentence string, want polarity) bool {
+	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.judge(sentence) == want })
 }
 
 // Holds says whether a text satisfies the rule and nowhere says the opposite.
@@ -131,17 +168,6 @@ func (r Rule) Holds(text string) bool {
 	_, satisfied := r.Satisfied(text)
 	_, contradicted := r.Contradicted(text)
 	return satisfied && !contradicted
-}
-
-func firstMatch(patterns []pattern, list []string) (string, bool) {
-	for _, s := range list {
-		for _, p := range patterns {
-			if p.match(s) {
-				return s, true
-			}
-		}
-	}
-	return "", false
 }
 
 var (

@@ -1,14 +1,17 @@
 package prompts
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Target is what a prompt variant stands in for.
@@ -53,9 +56,34 @@ func Shipped() ([]Variant, error) {
 	return out, nil
 }
 
+// maxFile bounds a prompt file in bytes; larger than any context window.
+const maxFile = 8 << 20
+
+// readText reads a prompt file, and refuses what is too large or no text.
+func readText(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case bytes.IndexByte(data, 0) >= 0:
+		return nil, fmt.Errorf("%s is not a text file: it holds NUL bytes", name)
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("%s is larger than %d MiB", name, maxFile>>20)
+	case !utf8.Valid(data):
+		return nil, fmt.Errorf("%s is not a text file: not valid UTF-8", name)
+	}
+	return data, nil
+}
+
 // Open reads a variant from a file, else takes the shipped one of that name.
 func Open(name string) (Variant, error) {
-	data, err := os.ReadFile(name)
+	data, err := readText(name)
 	if err == nil {
 		return Parse(name, data)
 	}
