@@ -89,6 +89,11 @@ func TestCheck(t *testing.T) {
 			name: "contradicted before, gone now", base: "Do not poll. Poll the build.", variant: "Poll the build.",
 			want: []Loss{{Rule: "no-poll", Sentence: "Do not poll."}},
 		},
+		{
+			name: "a limit is no contradiction", base: "Make independent calls in parallel. Use the edit tool, not full rewrites.",
+			variant: "Make independent calls in parallel. If calls depend on earlier ones, do not make them in parallel. " +
+				"Never chain commands together. Use the edit tool, not full rewrites. Do not use the edit tool for generated files.",
+		},
 		{name: "contradicted before too", base: "Make one call at a time.", variant: "Make one call at a time."},
 	}
 	for _, c := range cases {
