@@ -130,6 +130,31 @@ func TestEarlyEditKeepsThePrefix(t *testing.T) {
 	assert.Zero(t, *o.CacheReadLost)
 }
 
+// 50 tokens that the log does not hold come up with the third request. It shares
+// 3,200 with the second one, and carries 3,950 - 700 = 3,250 in front of its own
+// result: those 50 were never read, and no edit has lost them.
+func TestEarlyEditLosesNothing(t *testing.T) {
+	h := newHand("claude-x", 2000)
+	h.text(rollout.UserText, 1000)
+	h.request(0, 3000, 0, 3000)
+	h.text(rollout.ToolResult, 500)
+	h.request(time.Minute, 3500, 3000, 500)
+	h.text(rollout.ToolResult, 700)
+	h.request(time.Minute, 4250, 3500, 750)
+	o := handEngine(t).Evaluate(h.recording(t), Plan{Edits: []Edit{edit(1, 2, 200)}}, false)
+	assert.Equal(t, []int64{3000, 3200, 3950}, inputs(o))
+	assert.Equal(t, []int64{0, 3000, 3200}, reads(o))
+	assert.Zero(t, *o.CacheReadLost)
+}
+
+// Without the second request nobody writes the 500 of the first result: the third
+// reads 3,000 instead of 3,500.
+func TestRemovalLosesWhatItWouldHaveWritten(t *testing.T) {
+	o := handEngine(t).Evaluate(three(time.Minute).recording(t), Plan{Removals: []Removal{{Request: 1, Certain: true}}}, false)
+	assert.Equal(t, []int64{0, 0, 3000}, reads(o))
+	assert.Equal(t, int64(500), *o.CacheReadLost)
+}
+
 // A mask: the prompt of 1,000 becomes 100 at the third request, which had been read
 // from the cache up to 3,500. Fewer tokens, but the prefix ends after the unlogged
 // 2,000, and 1,300 tokens are written instead of 700.

@@ -16,7 +16,7 @@ type Outcome struct {
 	Total         Totals           // requests that are left, and what removed ones still produce
 	Extra         Totals           // the requests the plan adds; not in Total
 	Removed       int64            // requests taken out
-	CacheReadLost *int64           // tokens no longer read because sent text changed; nil without cache figures
+	CacheReadLost *int64           // tokens no longer read because sent text changed or requests went; nil without cache figures
 	SavedLow      *float64         // whole input tokens saved with the factors at the lower end of their spread, extras apart; nil without usage
 	SavedHigh     *float64         // the same at the upper end
 	ExtraRequest  ExtraRequest
@@ -103,7 +103,7 @@ func (v *evaluation) sum(out *Outcome) {
 			accumulate(&out.SavedHigh, &high)
 		}
 		if v.families[i] != nil && o.CacheRead != nil && !o.Removed {
-			lost := max(0, v.read(i, v.shared[i].unedited)-*o.CacheRead)
+			lost := v.lost(i, *o.CacheRead)
 			accumulate(&out.CacheReadLost, &lost)
 		}
 	}
@@ -115,6 +115,17 @@ func (v *evaluation) sum(out *Outcome) {
 	for _, x := range out.Extras {
 		out.Extra.add(x)
 	}
+}
+
+// lost is what a request no longer reads from the cache because the plan moves its
+// first difference from the one before it towards the front: sent text has changed,
+// or the request that would have written it is gone. Where the difference stays at
+// its place, what is left between the two is rounding and the error of the counts.
+func (v *evaluation) lost(i int, read int64) int64 {
+	if v.shared[i].breakAt >= v.before[i].breakAt {
+		return 0
+	}
+	return max(0, v.read(i, v.shared[i].unedited)-read)
 }
 
 // contributions lists what each edited item and each removed request saves by

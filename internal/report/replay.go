@@ -385,7 +385,7 @@ func effect(e replay.Estimate) []text {
 		parts = append(parts, term.Short(*n)+" output tokens saved")
 	}
 	if n := e.CacheReadLost; n != nil && *n > 0 {
-		parts = append(parts, term.Short(*n)+" tokens no longer read from the cache, because text that had been sent changes")
+		parts = append(parts, shortTokens(*n)+" no longer read from the cache, because "+breaks(e))
 	}
 	basis := "Basis: " + e.Basis
 	if low, high := e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh; low != nil && high != nil && *low != *high {
@@ -396,6 +396,25 @@ func effect(e replay.Estimate) []text {
 		out = append(out, text{s: strings.Join(parts, "; ") + "."})
 	}
 	return append(out, text{s: basis + "."})
+}
+
+// shortTokens is a number of tokens, with the word.
+func shortTokens(n int64) string {
+	if n == 1 || n == -1 {
+		return term.Short(n) + " token"
+	}
+	return term.Short(n) + " tokens"
+}
+
+// breaks says why the cache serves less than it did.
+func breaks(e replay.Estimate) string {
+	switch {
+	case e.RemovedRequestsHigh == 0:
+		return "text that had been sent changes"
+	case e.EditedItems == 0:
+		return "requests that would have written them are gone"
+	}
+	return "text that had been sent changes, or requests that would have written it are gone"
 }
 
 // evidence is what the estimate of detours rests on.
