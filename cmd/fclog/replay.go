@@ -324,7 +324,7 @@ func shownReplay(result *replay.Report, recs []replay.Recording, uses []replay.U
 		if e.TrialsNeeded != nil {
 			v.Need = compare.NeedOf(*e.StaticSavingShare, recs)
 		}
-		if line, ok := compare.LineFor(source, use.Name, v.Need); ok && e.Unsupported == nil {
+		if line, ok := compare.LineFor(source, use, v.Need); ok && e.Unsupported == nil {
 			v.Line = &line
 		}
 		out.Variants = append(out.Variants, v)

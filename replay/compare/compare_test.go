@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/replay/variants"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/measure"
 )
@@ -290,16 +291,25 @@ func TestLineFor(t *testing.T) {
 		{"compress:min=30000+no-line-numbers", "freecode eval ab SUITE --candidate env:FREECODE_BASH_COMPRESS=1,env:FREECODE_READ_LINE_NUMBERS=0" +
 			" --baseline env:FREECODE_BASH_COMPRESS=0,env:FREECODE_READ_LINE_NUMBERS=1 --trials 7"},
 		{"prompt:file=x.md", "freecode eval ab SUITE --candidate env:FREECODE_SYSTEM_FILE=FILE --trials 7"},
+		{"prompt:add=x.md", "freecode eval ab SUITE --candidate env:FREECODE_APPEND_SYSTEM_FILE=FILE --trials 7"},
+		{"prompt:file=x.md,add=y.md", "freecode eval ab SUITE --candidate env:FREECODE_SYSTEM_FILE=SYSTEM,env:FREECODE_APPEND_SYSTEM_FILE=APPEND --trials 7"},
+		{"prompt:add=x.md+batch-reads", "freecode eval ab SUITE --candidate env:FREECODE_APPEND_SYSTEM_FILE=FILE --trials 7"},
+		{"prompt:file=x.md+prompt:file=y.md", ""},
+		{"prompt", ""},
 		{"mask", ""},
 		{"compress+mask", ""},
 	} {
-		l, ok := LineFor("freecode", c.variant, &Need{PerTask: 7})
+		use, err := variants.Parse(c.variant)
+		require.NoError(t, err, c.variant)
+		l, ok := LineFor("freecode", use, &Need{PerTask: 7})
 		assert.Equal(t, c.want, l.Command, c.variant)
 		assert.Equal(t, c.want != "", ok, c.variant)
 	}
-	_, ok := LineFor("codex", "compress", nil)
+	use, err := variants.Parse("no-line-numbers")
+	require.NoError(t, err)
+	_, ok := LineFor("codex", use, nil)
 	assert.False(t, ok)
-	l, _ := LineFor("freecode", "no-line-numbers", nil)
+	l, _ := LineFor("freecode", use, nil)
 	assert.False(t, strings.Contains(l.Command, "--trials"))
 }
 
