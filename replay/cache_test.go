@@ -172,6 +172,9 @@ func TestLateEditBreaksThePrefix(t *testing.T) {
 	require.NoError(t, err)
 	v := r.Variants[0]
 	assert.Equal(t, int64(900), *v.StaticSavingTokens)
+	assert.Equal(t, []int64{5000, 3000 + 500 + 1300, 300}, []int64{*v.CacheReadTokens, *v.CacheWriteTokens, *v.OutputTokens})
+	// Nothing but reads, writes and output: the cost can be worked out again.
+	assert.InDelta(t, (5000*0.3+4800*3.75+300*15)*1e-6, *v.CostUSD, 1e-12)
 	assert.InDelta(t, -1800e-6, *v.StaticSavingUSD, 1e-12)
 	assert.Equal(t, Risky, v.Verdict)
 	assert.Contains(t, strings.Join(v.Warnings, "\n"), "dearer")

@@ -7,6 +7,8 @@ type Estimate struct {
 	Options                  Values         `json:"options"`
 	Requests                 int64          `json:"requests"`
 	InputTokens              *int64         `json:"input_tokens"`
+	CacheReadTokens          *int64         `json:"cache_read_tokens"`  // of input_tokens
+	CacheWriteTokens         *int64         `json:"cache_write_tokens"` // of input_tokens
 	OutputTokens             *int64         `json:"output_tokens"`
 	CostUSD                  *float64       `json:"cost_usd"`
 	StaticSavingTokens       *int64         `json:"static_saving_tokens"` // baseline input - variant input, low end of the range

@@ -138,6 +138,7 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	total := s.low
 	total.merge(s.extra)
 	e.Requests, e.InputTokens, e.OutputTokens, e.CostUSD = total.Requests, total.InputTokens, total.OutputTokens, total.CostUSD
+	e.CacheReadTokens, e.CacheWriteTokens = total.CacheReadTokens, total.CacheWriteTokens
 	e.SavedCountedTokens = s.base.CountedTokens - total.CountedTokens
 	e.CacheReadLost = s.lost
 	e.EditedItems, e.RemovedRequestsLow, e.RemovedRequestsHigh, e.AddedRequests = s.edited, s.removedLow, s.removedHigh, s.added
@@ -145,6 +146,7 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	e.Top = s.top[:min(len(s.top), topContributions)]
 	if s.silent {
 		e.InputTokens, e.OutputTokens, e.CostUSD, e.CacheReadLost = nil, nil, nil, nil
+		e.CacheReadTokens, e.CacheWriteTokens = nil, nil
 		return
 	}
 	high := s.high

@@ -580,10 +580,10 @@ func cacheSection(c replay.CacheError) section {
 		s.prose = []string{"No request here has cache figures: USD are those of a session without a prompt cache."}
 		return s
 	}
-	p := fmt.Sprintf("On the %s with cache figures the predicted cache read is off by %s tokens in the median, and within 2 %% of the input for %s of them.",
-		term.Count(c.Requests, "recorded request", "recorded requests"), term.Short(int64(*c.MedianTokens)), term.Percent(*c.WithinPercent))
+	p := fmt.Sprintf("On the %s with cache figures the predicted cache read is off by %s in the median, and within 2 %% of the input for %s of them.",
+		term.Count(c.Requests, "recorded request", "recorded requests"), shortTokens(int64(*c.MedianTokens)), term.Percent(*c.WithinPercent))
 	if c.Residual != nil {
-		p += fmt.Sprintf(" What it does not explain, %s tokens in sum, is carried into every variant unchanged.", term.Short(*c.Residual))
+		p += fmt.Sprintf(" What it does not explain, %s in sum, is carried into every variant: a request reads what is predicted there plus its own difference, at most its input, and no less than what a recorded break left of the unlogged front.", shortTokens(*c.Residual))
 	}
 	s.prose = []string{p}
 	for _, f := range c.Families {
