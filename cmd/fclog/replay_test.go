@@ -442,6 +442,11 @@ func TestCalibrateAndUse(t *testing.T) {
 	assert.Equal(t, 1, rates.SchemaVersion)
 	assert.Equal(t, 8, rates.Sessions, "the files of testdata/codex")
 	got = h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--rates", file, "--variant", "mask:keep=0")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "holds no truncated output", "none of those logs has one")
+	got = h.run("replay", "--demo", "--calibrate", "-o", file)
+	require.Equal(t, 0, got.code, got.stderr)
+	got = h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--rates", file, "--variant", "mask:keep=0")
 	require.Equal(t, 0, got.code, got.stderr)
 	assert.Contains(t, got.stdout, "These logs")
 }

@@ -70,6 +70,15 @@ func TestHostileComparison(t *testing.T) {
 	}
 }
 
+// Without a case there is no rate, whatever the prior says.
+func TestRatesWithoutCases(t *testing.T) {
+	rates := detour.Rates{Sessions: 2, Overall: detour.Stratum{Rate: 0.5, NullRate: 0.5, NetHigh: 0.7}}
+	var out bytes.Buffer
+	require.NoError(t, report.RatesMarkdown(&out, rates, report.Options{}))
+	assert.Contains(t, out.String(), "| all | all | all | all | 0 | 0 | – | – | – | – |")
+	assert.Contains(t, out.String(), "No truncated output here tells a rate.")
+}
+
 func TestHostileExperimentsRatesAndPrompts(t *testing.T) {
 	for _, s := range termtest.Hostile() {
 		o := report.Options{Width: 80, UTF8: true}

@@ -27,9 +27,15 @@ func RatesMarkdown(w io.Writer, r detour.Rates, _ Options) error {
 
 func ratesDocument(r detour.Rates) document {
 	d := document{title: "fclog replay --calibrate", subtitle: []text{{s: term.Count(r.Sessions, "session", "sessions")}}}
+	head := "A recovery is another look at the same output within three requests. **Null** is how often the same pattern follows outputs of the same kind and size that were whole; only the difference, **net**, is a detour. The interval bounds 95 %."
+	if r.Overall.Cases == 0 {
+		head += " No truncated output here tells a rate."
+	} else if r.Sessions > 0 {
+		head += fmt.Sprintf(" Rates are pooled, hence not recovered / cases: each stratum is drawn to the overall rate as if it held %.0f more cases of it.", r.PriorCases)
+	}
 	d.sections = append(d.sections, section{
 		title: "How often agents went back to what was cut",
-		prose: []string{"A recovery is another look at the same output within three requests. **Null** is how often the same pattern follows outputs of the same kind and size that were whole; only the difference, **net**, is a detour. The interval bounds 95 %."},
+		prose: []string{head},
 		table: ratesTable(r),
 	}, calibrationSection(r.Calibration))
 	return d
@@ -40,6 +46,10 @@ func ratesTable(r detour.Rates) *table {
 		{title: "agent", flex: true, min: 5}, {title: "kind"}, {title: "size", optional: 3}, {title: "marker", optional: 2}, {title: "cases", number: true}, {title: "recovered", number: true},
 		{title: "rate", number: true}, {title: "null", number: true}, {title: "net", number: true}, {title: "interval of net", number: true, optional: 1},
 	}}
+	whole := r.Overall.NullCases // without any, the null is the prior alone
+	if r.Sessions == 0 {
+		whole = r.Overall.Cases // published nulls have no count
+	}
 	for i, s := range append([]detour.Stratum{r.Overall}, r.Strata...) {
 		agent := logged(s.Agent)
 		if s.Agent == "" {
@@ -47,10 +57,25 @@ func ratesTable(r detour.Rates) *table {
 		}
 		t.rows = append(t.rows, row{faint: i > 0 && s.Cases < 5, cells: []cell{
 			agent, plain(orAll(string(s.Kind))), plain(orAll(s.Band)), plain(orAll(string(s.Marker))), number(s.Cases), number(s.Recoveries),
-			share(&s.Rate), share(&s.NullRate), share(&s.Net), plain(compare.Range(term.Percent(s.NetLow), term.Percent(s.NetHigh))),
+			known(s.Rate, s.Cases), known(s.NullRate, whole), known(s.Net, min(s.Cases, whole)), netInterval(s, whole),
 		}})
 	}
 	return t
+}
+
+// known is a rate where there were cases to tell it.
+func known(rate float64, cases int64) cell {
+	if cases == 0 {
+		return plain(term.Unknown)
+	}
+	return share(&rate)
+}
+
+func netInterval(s detour.Stratum, whole int64) cell {
+	if s.Cases == 0 || whole == 0 {
+		return plain(term.Unknown)
+	}
+	return plain(compare.Range(term.Percent(s.NetLow), term.Percent(s.NetHigh)))
 }
 
 func orAll(s string) string {
@@ -66,11 +91,14 @@ func calibrationSection(c *detour.Calibration) section {
 		s.prose = []string{"Not checked: that takes truncated outputs in two sessions that do not belong together."}
 		return s
 	}
-	words := "The strata tell nothing that the overall rate does not."
+	words := "The strata predict no better than the overall rate"
 	if c.Better {
-		words = "The strata predict better than the overall rate."
+		words = "The strata predict better than the overall rate"
 	}
-	s.prose = []string{fmt.Sprintf("Each of %s predicted from the other sessions, in %s. %s",
+	if c.Error != nil {
+		words += fmt.Sprintf(": Brier score %+.3f, standard error %.3f", c.Difference, *c.Error)
+	}
+	s.prose = []string{fmt.Sprintf("Each of %s predicted from the other sessions, in %s. %s.",
 		term.Count(c.Cases, "truncated output", "truncated outputs"), term.Count(c.Folds, "fold", "folds"), words)}
 	s.table = &table{
 		columns: []column{{title: ""}, {title: "calibration error", number: true}, {title: "Brier score", number: true}},

@@ -11,13 +11,15 @@ import (
 // Calibration says how well rates predict sessions they were not fitted on. Each
 // truncated output is predicted from the other sessions.
 type Calibration struct {
-	Cases        int64   `json:"cases"`
-	Folds        int64   `json:"folds"`
-	ECE          float64 `json:"expected_calibration_error"`         // mean |predicted − observed| over ten bins, weighted by cases
-	Brier        float64 `json:"brier_score"`                        // mean squared error
-	OverallECE   float64 `json:"overall_expected_calibration_error"` // the same when the overall rate is predicted for every case
-	OverallBrier float64 `json:"overall_brier_score"`
-	Better       bool    `json:"better_than_overall"` // Brier < OverallBrier: the strata tell something
+	Cases        int64    `json:"cases"`
+	Folds        int64    `json:"folds"`
+	ECE          float64  `json:"expected_calibration_error"`         // mean |predicted − observed| over ten bins, weighted by cases
+	Brier        float64  `json:"brier_score"`                        // mean squared error
+	OverallECE   float64  `json:"overall_expected_calibration_error"` // the same when the overall rate is predicted for every case
+	OverallBrier float64  `json:"overall_brier_score"`
+	Difference   float64  `json:"brier_difference"`                // Brier - OverallBrier; below 0: the strata predict better
+	Error        *float64 `json:"brier_difference_standard_error"` // of that difference, case by case; nil: fewer than two cases
+	Better       bool     `json:"better_than_overall"`             // by more than one standard error: the strata tell something
 }
 
 // maxFolds bounds the work; up to here every session is a fold of its own.
@@ -69,9 +71,29 @@ func crossValidate(seen []observation) *Calibration {
 		ECE: calibrationError(own), Brier: brier(own),
 		OverallECE: calibrationError(overall), OverallBrier: brier(overall),
 	}
-	c.Better = c.Brier < c.OverallBrier
+	c.Difference, c.Error = difference(own, overall)
+	c.Better = c.Error != nil && -c.Difference > *c.Error
 	return c
 }
+
+// difference is the mean difference of squared errors of two predictions of the same
+// cases, with its standard error.
+func difference(a, b []prediction) (mean float64, standardError *float64) {
+	n := float64(len(a))
+	squares := 0.0
+	for i := range a {
+		d := a[i].squaredError() - b[i].squaredError()
+		mean += d / n
+		squares += d * d
+	}
+	if len(a) < 2 {
+		return mean, nil
+	}
+	se := math.Sqrt(max(0, squares-n*mean*mean) / (n - 1) / n)
+	return mean, &se
+}
+
+func (p prediction) squaredError() float64 { return (p.p - p.outcome()) * (p.p - p.outcome()) }
 
 // foldsOf deals the families that hold truncated outputs into folds, in order of
 // their names.
@@ -96,7 +118,7 @@ func foldsOf(seen []observation) []map[string]bool {
 func brier(ps []prediction) float64 {
 	total := 0.0
 	for _, p := range ps {
-		total += (p.p - p.outcome()) * (p.p - p.outcome())
+		total += p.squaredError()
 	}
 	return total / float64(len(ps))
 }

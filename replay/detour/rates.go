@@ -36,6 +36,32 @@ type Stratum struct {
 	Note           string        `json:"note,omitempty"`
 }
 
+// MarshalJSON writes what is unknown as null: without a case there is no rate.
+func (s Stratum) MarshalJSON() ([]byte, error) {
+	type plain Stratum
+	if s.Cases > 0 {
+		return json.Marshal(plain(s))
+	}
+	null := func(v float64) *float64 {
+		if s.NullCases == 0 {
+			return nil
+		}
+		return &v
+	}
+	return json.Marshal(struct {
+		plain
+		Rate     *float64 `json:"rate"`
+		Low      *float64 `json:"low"`
+		High     *float64 `json:"high"`
+		NullRate *float64 `json:"null_rate"`
+		NullLow  *float64 `json:"null_low"`
+		NullHigh *float64 `json:"null_high"`
+		Net      *float64 `json:"net"`
+		NetLow   *float64 `json:"net_low"`
+		NetHigh  *float64 `json:"net_high"`
+	}{plain: plain(s), NullRate: null(s.NullRate), NullLow: null(s.NullLow), NullHigh: null(s.NullHigh)})
+}
+
 // Rates are base rates of recoveries, from logs or from the orientation figures.
 type Rates struct {
 	SchemaVersion  int          `json:"schema_version"`
@@ -156,6 +182,9 @@ func Load(path string) (Rates, error) {
 	}
 	if r.SchemaVersion != schemaVersion {
 		return Rates{}, fmt.Errorf("%s: base rates of version %d, this program reads %d", path, r.SchemaVersion, schemaVersion)
+	}
+	if r.Overall.Cases == 0 {
+		return Rates{}, fmt.Errorf("%s: holds no truncated output, hence no rate", path)
 	}
 	for _, s := range append([]Stratum{r.Overall}, r.Strata...) {
 		if !s.sane() {

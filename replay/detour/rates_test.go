@@ -2,6 +2,7 @@ package detour
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -182,9 +183,59 @@ func TestCrossValidationByHand(t *testing.T) {
 	assert.InDelta(t, (math.Abs(4*low-3)+math.Abs(4*high-1))/8, c.ECE, 1e-12)
 	assert.InDelta(t, (math.Abs(4*0.3-3)+math.Abs(4*0.7-1))/8, c.OverallECE, 1e-12)
 	assert.Equal(t, []int64{8, 2}, []int64{c.Cases, c.Folds})
-	assert.False(t, c.Better && own >= overall)
+	// The eight differences of squared errors, and their standard error by the book.
+	d := []float64{}
+	for range 3 {
+		d = append(d, (1-low)*(1-low)-0.49, high*high-0.49)
+	}
+	d = append(d, low*low-0.09, (1-high)*(1-high)-0.09)
+	mean, squares := 0.0, 0.0
+	for _, v := range d {
+		mean += v / 8
+	}
+	for _, v := range d {
+		squares += (v - mean) * (v - mean)
+	}
+	assert.InDelta(t, mean, c.Difference, 1e-12)
+	assert.InDelta(t, math.Sqrt(squares/7/8), *c.Error, 1e-12)
+	assert.False(t, c.Better, "the strata are the overall rate here")
 	assert.Nil(t, crossValidate(several(sourceCut, "f", 3, 4)))
 	assert.Nil(t, crossValidate(nil))
+}
+
+// Errors of 0.04 and 0.16 beside 0.25 twice: better by 0.21 and 0.09, 0.15 in the
+// mean, with a standard error of 0.06 (half of what lies between). Of 0.01 and 0.36
+// beside 0.25: 0.24 better and 0.11 worse, 0.065 in the mean, standard error 0.175.
+func TestBetterIsMoreThanNoise(t *testing.T) {
+	half := []prediction{{0.5, true}, {0.5, true}}
+	mean, se := difference([]prediction{{0.8, true}, {0.6, true}}, half)
+	assert.InDelta(t, -0.15, mean, 1e-12)
+	assert.InDelta(t, 0.06, *se, 1e-12)
+	mean, se = difference([]prediction{{0.9, true}, {0.4, true}}, half)
+	assert.InDelta(t, -0.065, mean, 1e-12)
+	assert.InDelta(t, 0.175, *se, 1e-12)
+	_, se = difference(half[:1], half[:1])
+	assert.Nil(t, se)
+}
+
+// The prior alone is no rate: without a case JSON has null, and such a file is refused.
+func TestNoCasesAreNoRate(t *testing.T) {
+	r := Calibrate(nil)
+	file := filepath.Join(t.TempDir(), "rates.json")
+	var b bytes.Buffer
+	require.NoError(t, r.Write(&b))
+	var out struct {
+		Overall map[string]any `json:"overall"`
+	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
+	for _, key := range []string{"rate", "low", "high", "null_rate", "net", "net_low", "net_high"} {
+		v, there := out.Overall[key]
+		assert.True(t, there && v == nil, key)
+	}
+	assert.Equal(t, 0.0, out.Overall["cases"])
+	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
+	_, err := Load(file)
+	assert.ErrorContains(t, err, "holds no truncated output")
 }
 
 // Whatever was seen: rates lie within 0 and 1, in their interval, and between what
