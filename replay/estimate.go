@@ -49,10 +49,11 @@ type Contribution struct {
 	What        string  `json:"what"` // path or command of the call; log text: escape before showing
 	Tool        string  `json:"tool"`
 	Why         string  `json:"why"`
-	Before      int64   `json:"before_tokens"` // raw, once
+	Before      int64   `json:"before_tokens"` // of a text: raw, once; of a removed request (item -1): its input, provider tokens
 	After       int64   `json:"after_tokens"`
 	Requests    int64   `json:"requests"`     // that carried it
 	SavedTokens float64 `json:"saved_tokens"` // provider tokens over all of them
+	Uncertain   bool    `json:"uncertain"`    // a removal at the high end of the range only
 }
 
 // Detours is the estimate of what the model would do to get back what was cut.

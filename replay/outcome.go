@@ -176,8 +176,8 @@ func (v *evaluation) removalContributions() []Contribution {
 			continue
 		}
 		seen[r.Request] = true
-		c := Contribution{SessionID: s.ID, Item: -1, Why: r.Why, Before: v.rec.Sizes.Requests[r.Request].Counted, Requests: 1}
-		c.SavedTokens = float64(value(s.Requests[r.Request].Usage.Input))
+		c := Contribution{SessionID: s.ID, Item: -1, Why: r.Why, Before: value(s.Requests[r.Request].Usage.Input), Requests: 1, Uncertain: !r.Certain}
+		c.SavedTokens = float64(c.Before)
 		if call, ok := first[r.Request]; ok {
 			c.What, c.Tool = whatOf(s, call), s.Calls[call].Tool
 		}

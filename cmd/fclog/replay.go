@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -171,6 +172,11 @@ func (a *app) uses(cmd *cobra.Command, f *replayFlags) ([]replay.Use, error) {
 	for _, spec := range specs {
 		use, err := variants.ParseWith(own, spec)
 		if err != nil {
+			return nil, usage(cmd, "--variant: %w", err)
+		}
+		if err := variants.CheckInputs(use); errors.Is(err, variants.ErrUnreadable) {
+			return nil, fmt.Errorf("--variant: %w", err)
+		} else if err != nil {
 			return nil, usage(cmd, "--variant: %w", err)
 		}
 		if seen[use.Name] {

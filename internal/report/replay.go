@@ -206,7 +206,7 @@ const verdicts = "**Free by rule** takes nothing that the model could miss; **be
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
 	s := "**Share** is of the recorded input, at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD."
-	s += " " + verdicts + " Below, **before** and **after** are the tokens of one text, **saved** is over all requests that carried it."
+	s += " " + verdicts + " Below, **before** and **after** are the counted tokens of one text, or the input tokens of a removed request; **saved** is in provider tokens, over all requests that carried it. Removals that only the high end of a range holds say so."
 	for _, v := range r.Variants {
 		if v.Need != nil {
 			return s + fmt.Sprintf(" **Pairs** is how many %s show a saving of this size with 80 %% power, by the spread of %s: a standard deviation of %.3f of the log ratio.", v.Need.Unit, v.Need.Basis, v.Need.SD)
@@ -557,6 +557,10 @@ func contributions(e replay.Estimate, sessions bool, o ReplayOptions) *table {
 		limit = o.top()
 	}
 	for _, c := range e.Top[:min(limit, len(e.Top))] {
+		why := words(c.Why)
+		if c.Uncertain {
+			why += ", high end only"
+		}
 		what := logged(arguments(c.What))
 		if c.What == "" {
 			what = plain("–")
@@ -565,7 +569,7 @@ func contributions(e replay.Estimate, sessions bool, o ReplayOptions) *table {
 		if sessions {
 			cells = append(cells, logged(c.SessionID))
 		}
-		t.rows = append(t.rows, row{cells: append(cells, logged(words(c.Why)), number(c.Before), number(c.After), number(c.Requests), number(int64(c.SavedTokens)))})
+		t.rows = append(t.rows, row{cells: append(cells, logged(why), number(c.Before), number(c.After), number(c.Requests), number(int64(c.SavedTokens)))})
 	}
 	if left := e.EditedItems + e.RemovedRequestsHigh - int64(len(t.rows)); left > 0 {
 		t.more = more(int(left), "contribution", "contributions")

@@ -23,7 +23,7 @@ func sampleReplay(words string) *report.Replay {
 	need := &compare.Need{Pairs: 222, Unit: "paired whole-suite runs", Change: -0.035, SD: 0.185, Basis: "FreeCode's published A/A runs (whole suites)", PerTask: 222}
 	top := []replay.Contribution{
 		{SessionID: words, Item: 4, What: words, Tool: words, Why: "log-middle", Before: 11200, After: 784, Requests: 114, SavedTokens: 1_180_000},
-		{SessionID: words, Item: -1, What: "", Tool: "", Why: "poll", Before: 40_300, Requests: 1, SavedTokens: 41_000},
+		{SessionID: words, Item: -1, What: "", Tool: "", Why: "poll", Before: 41_000, Requests: 1, SavedTokens: 41_000, Uncertain: true},
 	}
 	return &report.Replay{
 		Report: &replay.Report{
