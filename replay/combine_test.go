@@ -183,7 +183,7 @@ func TestPartOfTheUsage(t *testing.T) {
 	r, v := report(t, h.recording(t), Plan{Edits: []Edit{edit(1, 2, 200)}})
 	assert.Equal(t, int64(300), *v.StaticSavingTokens, "of the third request alone")
 	assert.Equal(t, int64(600), v.SavedCountedTokens)
-	assert.Contains(t, strings.Join(r.Warnings, "\n"), "1 answered requests hold no usage")
+	assert.Contains(t, strings.Join(r.Warnings, "\n"), "1 answered request holds no usage")
 }
 
 // compacted goes up to 5,000 and 6,000 tokens, is summarised, and again.

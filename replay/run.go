@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout"
 )
 
@@ -208,19 +209,28 @@ func recordingWarnings(r *Report) []string {
 		}
 	}
 	if single > 0 {
-		out = append(out, fmt.Sprintf("%d of %d sessions hold a single request: nothing is carried on there, so a saving over a whole task cannot show", single, len(r.Sessions)))
+		out = append(out, sessionsOf(single, len(r.Sessions), "a single request: nothing is carried on there, so a saving over a whole task cannot show"))
 	}
 	if silent > 0 {
-		out = append(out, fmt.Sprintf("%d of %d sessions hold no usage: savings are known as counted tokens alone", silent, len(r.Sessions)))
+		out = append(out, sessionsOf(silent, len(r.Sessions), "no usage: savings are known as counted tokens alone"))
 	}
 	if partly > 0 {
-		out = append(out, fmt.Sprintf("%d answered requests hold no usage: nothing is counted as saved there", partly))
+		out = append(out, term.Count(partly, "answered request holds", "answered requests hold")+" no usage: nothing is counted as saved there")
 	}
 	if compacted > 0 {
-		out = append(out, fmt.Sprintf("%d compactions stay where they were recorded", compacted))
+		out = append(out, term.Count(compacted, "compaction stays where it was", "compactions stay where they were")+" recorded")
 	}
 	if r.Baseline.CostPartial && r.Baseline.CostUSD != nil {
 		out = append(out, "some requests have no known price: USD figures cover the others")
 	}
 	return out
+}
+
+// sessionsOf says that some of all sessions hold something.
+func sessionsOf(some, all int, what string) string {
+	hold := "hold"
+	if some == 1 {
+		hold = "holds"
+	}
+	return fmt.Sprintf("%d of %s %s %s", some, term.Count(int64(all), "session", "sessions"), hold, what)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fclog/fclog/internal/term"
 )
 
 // nearlyAll is the share of all counted text from which on a plan leaves a session
@@ -203,7 +205,7 @@ func (s *sums) breakEven(e *Estimate) {
 func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 	out := s.warnings
 	if s.unsupported > 0 {
-		out = append(out, fmt.Sprintf("%d of %d sessions cannot support it: %s", s.unsupported, sessions, s.why[0]))
+		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), s.why[0]))
 	}
 	if s.silent {
 		out = append(out, "a session holds no usage: the saving is known as counted tokens alone")

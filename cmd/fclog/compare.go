@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/replay/compare"
 )
@@ -89,11 +90,30 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 	if len(paths) == 1 {
 		return a.compareReport(cmd, f, paths[0], o)
 	}
+	if same(paths) {
+		return usage(cmd, "BASE and CANDIDATE are the same: %s", paths[1])
+	}
 	result, err := a.compareLogs(cmd, f, paths, o)
 	if err != nil {
 		return err
 	}
+	if result.PairedTasks == 0 {
+		return fmt.Errorf("%w: no task is in both arms, by the case, the checksum or the prompt of %s in %s and %s in %s", errNothing,
+			trialsOf(result.Baseline), result.Baseline.Name, trialsOf(result.Candidate), result.Candidate.Name)
+	}
 	return a.writeComparison(f, result)
+}
+
+func trialsOf(arm compare.Arm) string { return term.Count(arm.Trials, "trial", "trials") }
+
+// same says that two paths are one file or folder.
+func same(paths []string) bool {
+	a, err := os.Stat(paths[0])
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(paths[1])
+	return err == nil && os.SameFile(a, b)
 }
 
 func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o compare.Options) (*compare.Result, error) {
@@ -142,7 +162,7 @@ func (a *app) trials(ctx context.Context, r request, cost compare.Cost) ([]compa
 	}
 	trials, warnings := compare.Trials(recs, cost)
 	if leftOut > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d sub-agent sessions are left out, as their logs are not among those read", leftOut))
+		warnings = append(warnings, term.Count(leftOut, "sub-agent session is left out, as its log is", "sub-agent sessions are left out, as their logs are")+" not among those read")
 	}
 	roots := rootsOf(recs)
 	if len(roots) != len(trials) {
@@ -162,7 +182,7 @@ func (a *app) trials(ctx context.Context, r request, cost compare.Cost) ([]compa
 		result.Apply(&trials[i])
 	}
 	if unread > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d results beside logs could not be read", unread))
+		warnings = append(warnings, term.Count(int64(unread), "result", "results")+" beside logs could not be read")
 	}
 	return trials, warnings, nil
 }

@@ -72,6 +72,8 @@ func TestReplayCommandLines(t *testing.T) {
 		{"compare LOG LOG --experiment x", 2, "", "--experiment"},
 		{"compare LOG LOG --predicted no-such.json", 1, "", "no-such.json"},
 		{"compare LOG", 1, "", "no A/B report"},
+		{"compare LOG LOG", 2, "", "BASE and CANDIDATE are the same"},
+		{"compare LOG ../../testdata/codex/fork-parent.jsonl", 3, "", "no task is in both arms"},
 		{"compare LOG no-such-folder", 1, "", "no-such-folder"},
 		{"compare ../../testdata/ab/experiments.jsonl --experiment none", 3, "", `no experiment "none"`},
 
@@ -380,7 +382,11 @@ func TestReplayOfHostileLog(t *testing.T) {
 		assert.NotContains(t, got.stdout, "\x1b")
 		checkEmitted(t, dir)
 	}
-	got := h.run("compare", log, log)
+	again := filepath.Join(t.TempDir(), "again.jsonl")
+	data, err := os.ReadFile(log)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(again, data, 0o600))
+	got := h.run("compare", log, again)
 	require.Equal(t, 0, got.code, got.stderr)
 	termtest.CheckTerminal(t, got.stdout, 80, false)
 }

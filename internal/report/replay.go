@@ -376,13 +376,13 @@ func effect(e replay.Estimate) []text {
 		parts = append(parts, term.Count(e.EditedItems, "item", "items")+" edited")
 	}
 	if e.RemovedRequestsHigh > 0 {
-		parts = append(parts, requestRange(e.RemovedRequestsLow, e.RemovedRequestsHigh)+" requests removed")
+		parts = append(parts, requestsRemoved(e))
 	}
 	if e.AddedRequests > 0 {
 		parts = append(parts, term.Count(e.AddedRequests, "request", "requests")+" added")
 	}
 	if n := e.StaticSavingOutputTokens; n != nil && *n != 0 {
-		parts = append(parts, term.Short(*n)+" output tokens saved")
+		parts = append(parts, outputSaved(*n))
 	}
 	if n := e.CacheReadLost; n != nil && *n > 0 {
 		parts = append(parts, shortTokens(*n)+" no longer read from the cache, because "+breaks(e))
@@ -396,6 +396,21 @@ func effect(e replay.Estimate) []text {
 		out = append(out, text{s: strings.Join(parts, "; ") + "."})
 	}
 	return append(out, text{s: basis + "."})
+}
+
+// outputSaved says what becomes of the output.
+func outputSaved(n int64) string {
+	if n < 0 {
+		return strings.Replace(shortTokens(-n), " token", " more output token", 1)
+	}
+	return strings.Replace(shortTokens(n), " token", " output token", 1) + " saved"
+}
+
+func requestsRemoved(e replay.Estimate) string {
+	if e.RemovedRequestsLow == 1 && e.RemovedRequestsHigh == 1 {
+		return "1 request removed"
+	}
+	return requestRange(e.RemovedRequestsLow, e.RemovedRequestsHigh) + " requests removed"
 }
 
 // shortTokens is a number of tokens, with the word.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/fclog/fclog/internal/term"
 )
 
 // Options say what to compare beside the figures.
@@ -47,7 +49,7 @@ func collect(trials [arms][]Trial) *input {
 		}
 	}
 	if n := countOf(names, Task{}); n > 0 {
-		in.notes = append(in.notes, fmt.Sprintf("%d trials hold nothing that tells their task: no prompt, no case, no checksum", n))
+		in.notes = append(in.notes, term.Count(int64(n), "trial holds nothing that tells its task", "trials hold nothing that tells their task")+": no prompt, no case, no checksum")
 	}
 	of, tasks := group(names)
 	in.tasks, in.cells = tasks, make([]cell, len(tasks))
@@ -140,7 +142,7 @@ func (in *input) result(o Options) *Result {
 	in.scores()
 	in.unpaired()
 	if lost := align(in.cells); lost > 0 {
-		r.warn("%d trials are left out of tokens and requests: they hold only one of the two", lost)
+		r.warn("%s left out of tokens and requests: only one of the two is there", term.Count(int64(lost), "trial is", "trials are"))
 	}
 	r.Baseline, r.Candidate = in.arms[0], in.arms[1]
 	r.Baseline.Name, r.Candidate.Name = cmp.Or(o.Names[0], "baseline"), cmp.Or(o.Names[1], "candidate")
@@ -152,7 +154,7 @@ func (in *input) result(o Options) *Result {
 	for _, p := range o.Predicted {
 		r.Predicted = append(r.Predicted, p.against(r.Deltas))
 		if len(p.Problems) > 0 {
-			r.warn("%d values of the prediction could not be read", len(p.Problems))
+			r.warn("%s of the prediction could not be read", term.Count(int64(len(p.Problems)), "value", "values"))
 		}
 	}
 	r.Verdict = decide(r)
@@ -302,16 +304,16 @@ func (in *input) priced() bool {
 func (r *Result) warnAll() {
 	for _, a := range []Arm{r.Baseline, r.Candidate} {
 		if a.Excluded > 0 {
-			r.warn("%s: %d trials died on infrastructure and do not count; what they used is not in the sums", a.Name, a.Excluded)
+			r.warn("%s: %s on infrastructure, outside of all counts and sums", a.Name, term.Count(a.Excluded, "trial died", "trials died"))
 		}
 		if a.UnpairedTrials > 0 {
-			r.warn("%s: %d trials of %d tasks have no counterpart in the other arm", a.Name, a.UnpairedTrials, len(a.UnpairedTasks))
+			r.warn("%s: %s of %s without a counterpart in the other arm", a.Name, term.Count(a.UnpairedTrials, "trial", "trials"), term.Count(int64(len(a.UnpairedTasks)), "task", "tasks"))
 		}
 		if a.NoUsage > 0 {
-			r.warn("%s: %d trials hold no usage, or not for every answered request; their tokens do not count", a.Name, a.NoUsage)
+			r.warn("%s: %s no usage, or not for every answered request; such tokens do not count", a.Name, term.Count(a.NoUsage, "trial holds", "trials hold"))
 		}
 		if a.Unpriced > 0 && a.CostUSD != nil {
-			r.warn("%s: %d trials have no full price; USD is over the others", a.Name, a.Unpriced)
+			r.warn("%s: %s no full price; USD is over the others", a.Name, term.Count(a.Unpriced, "trial has", "trials have"))
 		}
 		if a.SnapshotOutputs > 0 {
 			r.warn("%s: %d responses hold no final output count; output and USD are too low there", a.Name, a.SnapshotOutputs)

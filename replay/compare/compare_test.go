@@ -66,7 +66,7 @@ func TestVerdicts(t *testing.T) {
 		{"cheaper, the rest a tie", Kept, "cost fell (-10.0 %, 95 % interval -10.0 %), pass rate and repeated calls hold", cheaper},
 		{"identical", Inconclusive, "cost is the same in both arms: nothing is gained", base},
 		{"dearer", Rejected, "cost rose: +20.0 %, 95 % interval +20.0 %", many(8, 3, 10, 12_000, 2, true)},
-		{"cheaper and wrong", Rejected, "8 of 8 tasks regressed by their majorities", many(8, 3, 9, 9000, 2, false)},
+		{"cheaper and wrong", Rejected, "8 of 8 tasks regressed by the majority of trials", many(8, 3, 9, 9000, 2, false)},
 		{"cheaper with more repeats", Rejected, "repeated calls rose from 2.00 to 3.00 a trial", many(8, 3, 9, 9000, 3, true)},
 		{"cheaper, one trial fails", Inconclusive, "the pass rate or score is lower, though not beyond chance",
 			one(cheaper, func(t *Trial) { t.Passed = new(false) })},
@@ -152,7 +152,7 @@ func TestNoUsage(t *testing.T) {
 	assert.InDelta(t, 20, *r.Deltas.Requests.Percent, 1e-9)
 	assert.Equal(t, "", r.Deltas.Factors())
 	assert.Equal(t, Unknown, r.Verdict.Cost)
-	assert.Contains(t, r.Warnings, "baseline: 6 trials hold no usage, or not for every answered request; their tokens do not count")
+	assert.Contains(t, r.Warnings, "baseline: 6 trials hold no usage, or not for every answered request; such tokens do not count")
 	valid(t, r)
 }
 
@@ -163,7 +163,7 @@ func TestSomeUsage(t *testing.T) {
 	r := Compare(base, candidate, Options{})
 	assert.Zero(t, *r.Deltas.Requests.Change)
 	assert.InDelta(t, 10, *r.Deltas.TokensPerRequest.Percent, 1e-9)
-	assert.Contains(t, r.Warnings, "1 trials are left out of tokens and requests: they hold only one of the two")
+	assert.Contains(t, r.Warnings, "1 trial is left out of tokens and requests: only one of the two is there")
 }
 
 func TestUnpricedTrials(t *testing.T) {
@@ -270,7 +270,7 @@ func TestTrialOf(t *testing.T) {
 	recs := []replay.Recording{{Session: child, Sizes: &measure.Measured{}}, {Session: s, Sizes: facts}, {Session: lost, Sizes: &measure.Measured{}}}
 	trials, warnings := Trials(recs, price)
 	require.Len(t, trials, 2)
-	assert.Equal(t, []string{"1 sub-agent sessions have no parent here; each counts as a trial of its own"}, warnings)
+	assert.Equal(t, []string{"1 sub-agent session has no parent here; each counts as a trial of its own"}, warnings)
 	got := trials[0]
 	assert.Equal(t, Sums{
 		Sessions: 2, Requests: new(int64(4)), Answered: new(int64(3)),

@@ -1,6 +1,10 @@
 package compare
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fclog/fclog/internal/term"
+)
 
 // FromReport works out an A/B that FreeCode ran and wrote down: the same figures,
 // factors and verdict as from logs, by case where the report lists cases, else from
@@ -20,7 +24,7 @@ func FromReport(rep *EvalReport, o Options) *Result {
 		in.addTotals(*rep.Totals)
 	}
 	if n := len(rep.Problems); n > 0 {
-		in.notes = append(in.notes, fmt.Sprintf("%d values of the report could not be read", n))
+		in.notes = append(in.notes, term.Count(int64(n), "value", "values")+" of the report could not be read")
 	}
 	r := in.result(o)
 	if o.ExpectParallel >= 2 {

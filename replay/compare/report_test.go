@@ -110,7 +110,7 @@ func TestExperimentWithCases(t *testing.T) {
 	assert.Equal(t, int64(1), r.Candidate.Excluded)
 	v := r.Verdict
 	assert.Equal(t, []any{Inconclusive, "tokens", Unclear, Unclear, Unclear}, []any{v.Verdict, v.Basis, v.Cost, v.PassRate, v.RepeatedCalls})
-	assert.Contains(t, v.Reason, "1 tasks regressed by their majorities and 1 improved")
+	assert.Contains(t, v.Reason, "1 task regressed by the majority of trials and 1 improved")
 	assert.Contains(t, r.Warnings, "a case is left out: it lost trials to infrastructure, and its sums hold what they used")
 }
 

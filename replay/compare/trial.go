@@ -1,10 +1,10 @@
 package compare
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/rollout"
 )
@@ -88,7 +88,7 @@ func Trials(recs []replay.Recording, cost Cost) (trials []Trial, warnings []stri
 		trials = append(trials, TrialOf(m, cost))
 	}
 	if orphans > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d sub-agent sessions have no parent here; each counts as a trial of its own", orphans))
+		warnings = append(warnings, term.Count(int64(orphans), "sub-agent session has", "sub-agent sessions have")+" no parent here; each counts as a trial of its own")
 	}
 	return trials, warnings
 }

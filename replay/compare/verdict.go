@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fclog/fclog/internal/term"
 )
 
 // Verdicts of an A/B.
@@ -106,7 +108,7 @@ func (v Verdict) against(r *Result, cost *Delta) []string {
 	}
 	switch n := r.CaseVerdicts[Regressed]; {
 	case v.PassRate == Fell && n > 0:
-		out = append(out, fmt.Sprintf("%d of %d tasks regressed by their majorities", n, r.PairedTasks))
+		out = append(out, fmt.Sprintf("%d of %s regressed by the majority of trials", n, term.Count(int64(r.PairedTasks), "task", "tasks")))
 	case v.PassRate == Fell:
 		out = append(out, "the pass rate or score fell")
 	}
@@ -134,7 +136,7 @@ func (v Verdict) open(r *Result, cost *Delta) []string {
 		out = append(out, "the pass rate or score is lower, though not beyond chance")
 	}
 	if n := r.CaseVerdicts[Regressed]; n > 0 {
-		out = append(out, fmt.Sprintf("%d tasks regressed by their majorities and %d improved", n, r.CaseVerdicts[Improved]))
+		out = append(out, fmt.Sprintf("%s regressed by the majority of trials and %d improved", term.Count(int64(n), "task", "tasks"), r.CaseVerdicts[Improved]))
 	}
 	if r.Parallel.lost() {
 		out = append(out, fmt.Sprintf("fewer trials batch their calls: %d of %d, before %d of %d",
