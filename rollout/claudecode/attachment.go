@@ -10,29 +10,29 @@ import (
 
 // attachment is context the client injected, in any of its types.
 type attachment struct {
-	Type    string              `json:"type"`
-	Content jsontext.Value      `json:"content"`
-	Prompt  jsontext.Value      `json:"prompt"`
-	Text    lenient[string]     `json:"text"`
-	Lines   lenient[[]string]   `json:"addedLines"`
-	Names   lenient[[]string]   `json:"addedNames"`
-	Blocks  lenient[[]string]   `json:"addedBlocks"`
-	Files   lenient[[]fileText] `json:"files"`
-	File    lenient[fileText]   `json:"file"`
-	Render  lenient[[]rendered] `json:"rendered"`
-	Role    lenient[string]     `json:"renderedRole"`
+	Type    string                      `json:"type"`
+	Content jsontext.Value              `json:"content"`
+	Prompt  jsontext.Value              `json:"prompt"`
+	Text    logfile.Lenient[string]     `json:"text"`
+	Lines   logfile.Lenient[[]string]   `json:"addedLines"`
+	Names   logfile.Lenient[[]string]   `json:"addedNames"`
+	Blocks  logfile.Lenient[[]string]   `json:"addedBlocks"`
+	Files   logfile.Lenient[[]fileText] `json:"files"`
+	File    logfile.Lenient[fileText]   `json:"file"`
+	Render  logfile.Lenient[[]rendered] `json:"rendered"`
+	Role    logfile.Lenient[string]     `json:"renderedRole"`
 
-	SystemPrompt lenient[[]string]       `json:"systemPrompt"`
-	Tools        lenient[[]snapshotTool] `json:"tools"`
+	SystemPrompt logfile.Lenient[[]string]       `json:"systemPrompt"`
+	Tools        logfile.Lenient[[]snapshotTool] `json:"tools"`
 }
 
 type fileText struct {
-	Content lenient[string] `json:"content"`
+	Content logfile.Lenient[string] `json:"content"`
 }
 
 type fileContent struct {
-	Content lenient[string]   `json:"content"`
-	File    lenient[fileText] `json:"file"`
+	Content logfile.Lenient[string]   `json:"content"`
+	File    logfile.Lenient[fileText] `json:"file"`
 }
 
 type rendered struct {
@@ -40,8 +40,8 @@ type rendered struct {
 }
 
 type snapshotTool struct {
-	Name   lenient[string] `json:"name"`
-	Schema jsontext.Value  `json:"schema"`
+	Name   logfile.Lenient[string] `json:"name"`
+	Schema jsontext.Value          `json:"schema"`
 }
 
 // snapshot is the system prompt and the tool definitions in force.

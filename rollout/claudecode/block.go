@@ -37,24 +37,24 @@ type block struct {
 }
 
 type rawBlock struct {
-	Type      string               `json:"type"`
-	Text      lenient[string]      `json:"text"`
-	Thinking  lenient[string]      `json:"thinking"`
-	Signature lenient[string]      `json:"signature"`
-	Data      lenient[string]      `json:"data"`
-	ID        lenient[string]      `json:"id"`
-	Name      lenient[string]      `json:"name"`
-	Input     jsontext.Value       `json:"input"`
-	ToolUse   lenient[string]      `json:"tool_use_id"`
-	Content   jsontext.Value       `json:"content"`
-	IsError   lenient[bool]        `json:"is_error"`
-	Source    lenient[blockSource] `json:"source"`
+	Type      string                       `json:"type"`
+	Text      logfile.Lenient[string]      `json:"text"`
+	Thinking  logfile.Lenient[string]      `json:"thinking"`
+	Signature logfile.Lenient[string]      `json:"signature"`
+	Data      logfile.Lenient[string]      `json:"data"`
+	ID        logfile.Lenient[string]      `json:"id"`
+	Name      logfile.Lenient[string]      `json:"name"`
+	Input     jsontext.Value               `json:"input"`
+	ToolUse   logfile.Lenient[string]      `json:"tool_use_id"`
+	Content   jsontext.Value               `json:"content"`
+	IsError   logfile.Lenient[bool]        `json:"is_error"`
+	Source    logfile.Lenient[blockSource] `json:"source"`
 }
 
 type blockSource struct {
-	Type lenient[string] `json:"type"`
-	Data lenient[string] `json:"data"`
-	URL  lenient[string] `json:"url"`
+	Type logfile.Lenient[string] `json:"type"`
+	Data logfile.Lenient[string] `json:"data"`
+	URL  logfile.Lenient[string] `json:"url"`
 }
 
 // blockReader turns content into blocks.

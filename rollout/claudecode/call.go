@@ -59,18 +59,18 @@ var toolTable = map[string]toolInfo{
 
 // callInput is what is read of a call's arguments.
 type callInput struct {
-	Command    lenient[string]  `json:"command"`
-	FilePath   lenient[string]  `json:"file_path"`
-	Notebook   lenient[string]  `json:"notebook_path"`
-	Path       lenient[string]  `json:"path"`
-	Offset     lenient[float64] `json:"offset"`
-	Limit      lenient[float64] `json:"limit"`
-	Background lenient[bool]    `json:"run_in_background"`
-	BashID     lenient[string]  `json:"bash_id"`
-	ShellID    lenient[string]  `json:"shell_id"`
-	TaskID     lenient[string]  `json:"task_id"`
-	AgentID    lenient[string]  `json:"agentId"`
-	Prompt     lenient[string]  `json:"prompt"`
+	Command    logfile.Lenient[string]  `json:"command"`
+	FilePath   logfile.Lenient[string]  `json:"file_path"`
+	Notebook   logfile.Lenient[string]  `json:"notebook_path"`
+	Path       logfile.Lenient[string]  `json:"path"`
+	Offset     logfile.Lenient[float64] `json:"offset"`
+	Limit      logfile.Lenient[float64] `json:"limit"`
+	Background logfile.Lenient[bool]    `json:"run_in_background"`
+	BashID     logfile.Lenient[string]  `json:"bash_id"`
+	ShellID    logfile.Lenient[string]  `json:"shell_id"`
+	TaskID     logfile.Lenient[string]  `json:"task_id"`
+	AgentID    logfile.Lenient[string]  `json:"agentId"`
+	Prompt     logfile.Lenient[string]  `json:"prompt"`
 }
 
 var (
@@ -239,7 +239,7 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-func number(v lenient[float64]) string {
+func number(v logfile.Lenient[float64]) string {
 	if !v.OK {
 		return ""
 	}

@@ -104,8 +104,8 @@ func firstPrompt(s *rollout.Session) string {
 
 // agentMeta is what stands beside a sub-agent's file.
 type agentMeta struct {
-	Type lenient[string] `json:"agentType"`
-	Call lenient[string] `json:"toolUseId"`
+	Type logfile.Lenient[string] `json:"agentType"`
+	Call logfile.Lenient[string] `json:"toolUseId"`
 }
 
 func metaPath(path string) string {
@@ -178,7 +178,7 @@ func headSession(path string) string {
 	defer r.Close()
 	for n := 0; n < 20 && r.Next(); n++ {
 		var rec struct {
-			Session lenient[string] `json:"sessionId"`
+			Session logfile.Lenient[string] `json:"sessionId"`
 		}
 		if logfile.Unmarshal(r.Record(), &rec) == nil && rec.Session.V != "" {
 			return rec.Session.V
@@ -211,12 +211,12 @@ func Homes(getenv func(string) string) []string {
 func Detect(head [][]byte) bool {
 	for _, raw := range head {
 		var rec struct {
-			Type    lenient[string] `json:"type"`
-			UUID    lenient[string] `json:"uuid"`
-			Session lenient[string] `json:"sessionId"`
-			Leaf    lenient[string] `json:"leafUuid"`
-			Message lenient[string] `json:"messageId"`
-			Sum     lenient[string] `json:"summary"`
+			Type    logfile.Lenient[string] `json:"type"`
+			UUID    logfile.Lenient[string] `json:"uuid"`
+			Session logfile.Lenient[string] `json:"sessionId"`
+			Leaf    logfile.Lenient[string] `json:"leafUuid"`
+			Message logfile.Lenient[string] `json:"messageId"`
+			Sum     logfile.Lenient[string] `json:"summary"`
 		}
 		if len(raw) == 0 || raw[0] != '{' || logfile.Unmarshal(raw, &rec) != nil {
 			continue

@@ -8,120 +8,99 @@ import (
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// lenient decodes a member whose type differs between versions: what does not
-// fit is skipped and leaves OK false, so that one odd member never costs the line.
-type lenient[T any] struct {
-	V   T
-	OK  bool
-	Odd bool // there, but not of this type
-}
-
-// UnmarshalJSONFrom implements json.UnmarshalerFrom.
-func (l *lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	if raw.Kind() != 'n' {
-		l.OK = logfile.Unmarshal(raw, &l.V) == nil
-		l.Odd = !l.OK
-	}
-	return nil
-}
-
 // record is one line of a transcript, as far as it is read.
 type record struct {
-	Type        string                 `json:"type"`
-	Subtype     lenient[string]        `json:"subtype"`
-	UUID        lenient[string]        `json:"uuid"`
-	Parent      lenient[string]        `json:"parentUuid"`
-	Session     lenient[string]        `json:"sessionId"`
-	Agent       lenient[string]        `json:"agentId"`
-	Version     lenient[string]        `json:"version"`
-	CWD         lenient[string]        `json:"cwd"`
-	Time        lenient[string]        `json:"timestamp"`
-	Sidechain   lenient[bool]          `json:"isSidechain"`
-	Meta        lenient[bool]          `json:"isMeta"`
-	Summary     lenient[bool]          `json:"isCompactSummary"`
-	Invisible   lenient[bool]          `json:"isVisibleInTranscriptOnly"`
-	APIError    lenient[bool]          `json:"isApiErrorMessage"`
-	RequestID   lenient[string]        `json:"requestId"`
-	RequestRef  lenient[string]        `json:"requestRef"`
-	Message     lenient[message]       `json:"message"`
-	Content     lenient[string]        `json:"content"`
-	ToolResult  lenient[resultMeta]    `json:"toolUseResult"`
-	ForkedFrom  lenient[forkedFrom]    `json:"forkedFrom"`
-	Attachment  lenient[attachment]    `json:"attachment"`
-	Rendered    lenient[[]rendered]    `json:"rendered"`
-	RenderRole  lenient[string]        `json:"renderedRole"`
-	Compact     lenient[compactMeta]   `json:"compactMetadata"`
-	Micro       lenient[microMeta]     `json:"microcompactMetadata"`
-	Data        lenient[progressData]  `json:"data"`
-	ParentTool  lenient[string]        `json:"parentToolUseID"`
-	AgentType   lenient[string]        `json:"attributionAgent"`
-	ID          lenient[string]        `json:"id"`
-	Base        lenient[string]        `json:"base"`
-	Keep        lenient[int]           `json:"keep"`
-	Tail        lenient[[]string]      `json:"tail"`
-	ShapeHash   lenient[string]        `json:"shapeHash"`
-	Hash        lenient[string]        `json:"hash"`
-	Shape       lenient[requestShape]  `json:"shape"`
-	QuerySource lenient[string]        `json:"querySource"`
-	Params      lenient[requestParams] `json:"params"`
+	Type        string                         `json:"type"`
+	Subtype     logfile.Lenient[string]        `json:"subtype"`
+	UUID        logfile.Lenient[string]        `json:"uuid"`
+	Parent      logfile.Lenient[string]        `json:"parentUuid"`
+	Session     logfile.Lenient[string]        `json:"sessionId"`
+	Agent       logfile.Lenient[string]        `json:"agentId"`
+	Version     logfile.Lenient[string]        `json:"version"`
+	CWD         logfile.Lenient[string]        `json:"cwd"`
+	Time        logfile.Lenient[string]        `json:"timestamp"`
+	Sidechain   logfile.Lenient[bool]          `json:"isSidechain"`
+	Meta        logfile.Lenient[bool]          `json:"isMeta"`
+	Summary     logfile.Lenient[bool]          `json:"isCompactSummary"`
+	Invisible   logfile.Lenient[bool]          `json:"isVisibleInTranscriptOnly"`
+	APIError    logfile.Lenient[bool]          `json:"isApiErrorMessage"`
+	RequestID   logfile.Lenient[string]        `json:"requestId"`
+	RequestRef  logfile.Lenient[string]        `json:"requestRef"`
+	Message     logfile.Lenient[message]       `json:"message"`
+	Content     logfile.Lenient[string]        `json:"content"`
+	ToolResult  logfile.Lenient[resultMeta]    `json:"toolUseResult"`
+	ForkedFrom  logfile.Lenient[forkedFrom]    `json:"forkedFrom"`
+	Attachment  logfile.Lenient[attachment]    `json:"attachment"`
+	Rendered    logfile.Lenient[[]rendered]    `json:"rendered"`
+	RenderRole  logfile.Lenient[string]        `json:"renderedRole"`
+	Compact     logfile.Lenient[compactMeta]   `json:"compactMetadata"`
+	Micro       logfile.Lenient[microMeta]     `json:"microcompactMetadata"`
+	Data        logfile.Lenient[progressData]  `json:"data"`
+	ParentTool  logfile.Lenient[string]        `json:"parentToolUseID"`
+	AgentType   logfile.Lenient[string]        `json:"attributionAgent"`
+	ID          logfile.Lenient[string]        `json:"id"`
+	Base        logfile.Lenient[string]        `json:"base"`
+	Keep        logfile.Lenient[int]           `json:"keep"`
+	Tail        logfile.Lenient[[]string]      `json:"tail"`
+	ShapeHash   logfile.Lenient[string]        `json:"shapeHash"`
+	Hash        logfile.Lenient[string]        `json:"hash"`
+	Shape       logfile.Lenient[requestShape]  `json:"shape"`
+	QuerySource logfile.Lenient[string]        `json:"querySource"`
+	Params      logfile.Lenient[requestParams] `json:"params"`
 }
 
 type message struct {
-	ID         lenient[string]   `json:"id"`
-	Role       lenient[string]   `json:"role"`
-	Model      lenient[string]   `json:"model"`
-	Content    jsontext.Value    `json:"content"`
-	StopReason lenient[string]   `json:"stop_reason"`
-	Usage      lenient[rawUsage] `json:"usage"`
+	ID         logfile.Lenient[string]   `json:"id"`
+	Role       logfile.Lenient[string]   `json:"role"`
+	Model      logfile.Lenient[string]   `json:"model"`
+	Content    jsontext.Value            `json:"content"`
+	StopReason logfile.Lenient[string]   `json:"stop_reason"`
+	Usage      logfile.Lenient[rawUsage] `json:"usage"`
 }
 
 type rawUsage struct {
-	Input         lenient[int64]         `json:"input_tokens"`
-	CacheCreation lenient[int64]         `json:"cache_creation_input_tokens"`
-	CacheRead     lenient[int64]         `json:"cache_read_input_tokens"`
-	Output        lenient[int64]         `json:"output_tokens"`
-	Lifetimes     lenient[lifetimes]     `json:"cache_creation"`
-	Details       lenient[outputDetails] `json:"output_tokens_details"`
+	Input         logfile.Lenient[int64]         `json:"input_tokens"`
+	CacheCreation logfile.Lenient[int64]         `json:"cache_creation_input_tokens"`
+	CacheRead     logfile.Lenient[int64]         `json:"cache_read_input_tokens"`
+	Output        logfile.Lenient[int64]         `json:"output_tokens"`
+	Lifetimes     logfile.Lenient[lifetimes]     `json:"cache_creation"`
+	Details       logfile.Lenient[outputDetails] `json:"output_tokens_details"`
 }
 
 type lifetimes struct {
-	FiveMinutes lenient[int64] `json:"ephemeral_5m_input_tokens"`
-	OneHour     lenient[int64] `json:"ephemeral_1h_input_tokens"`
+	FiveMinutes logfile.Lenient[int64] `json:"ephemeral_5m_input_tokens"`
+	OneHour     logfile.Lenient[int64] `json:"ephemeral_1h_input_tokens"`
 }
 
 type outputDetails struct {
-	Thinking lenient[int64] `json:"thinking_tokens"`
+	Thinking logfile.Lenient[int64] `json:"thinking_tokens"`
 }
 
 // resultMeta is the part of toolUseResult that is read: facts about the result,
 // none of its text (the model saw message.content only).
 type resultMeta struct {
-	Agent      lenient[string]   `json:"agentId"`
-	Background lenient[string]   `json:"backgroundTaskId"`
-	Duration   lenient[int64]    `json:"durationMs"`
-	Total      lenient[int64]    `json:"totalDurationMs"`
-	Async      lenient[bool]     `json:"isAsync"`
-	File       lenient[fileMeta] `json:"file"`
+	Agent      logfile.Lenient[string]   `json:"agentId"`
+	Background logfile.Lenient[string]   `json:"backgroundTaskId"`
+	Duration   logfile.Lenient[int64]    `json:"durationMs"`
+	Total      logfile.Lenient[int64]    `json:"totalDurationMs"`
+	Async      logfile.Lenient[bool]     `json:"isAsync"`
+	File       logfile.Lenient[fileMeta] `json:"file"`
 }
 
 type fileMeta struct {
-	Start lenient[int] `json:"startLine"`
-	Lines lenient[int] `json:"numLines"`
-	Total lenient[int] `json:"totalLines"`
+	Start logfile.Lenient[int] `json:"startLine"`
+	Lines logfile.Lenient[int] `json:"numLines"`
+	Total logfile.Lenient[int] `json:"totalLines"`
 }
 
 type forkedFrom struct {
-	Session lenient[string] `json:"sessionId"`
+	Session logfile.Lenient[string] `json:"sessionId"`
 }
 
 type compactMeta struct {
-	PreTokens lenient[int64]     `json:"preTokens"`
-	Segment   lenient[segment]   `json:"preservedSegment"`
-	Messages  lenient[preserved] `json:"preservedMessages"`
+	PreTokens logfile.Lenient[int64]     `json:"preTokens"`
+	Segment   logfile.Lenient[segment]   `json:"preservedSegment"`
+	Messages  logfile.Lenient[preserved] `json:"preservedMessages"`
 }
 
 type segment struct {
@@ -137,22 +116,22 @@ type preserved struct {
 }
 
 type microMeta struct {
-	Tools       lenient[[]string] `json:"compactedToolIds"`
-	Attachments lenient[[]string] `json:"clearedAttachmentUUIDs"`
+	Tools       logfile.Lenient[[]string] `json:"compactedToolIds"`
+	Attachments logfile.Lenient[[]string] `json:"clearedAttachmentUUIDs"`
 }
 
 type progressData struct {
-	Type    lenient[string]          `json:"type"`
-	Agent   lenient[string]          `json:"agentId"`
-	Message lenient[progressMessage] `json:"message"`
+	Type    logfile.Lenient[string]          `json:"type"`
+	Agent   logfile.Lenient[string]          `json:"agentId"`
+	Message logfile.Lenient[progressMessage] `json:"message"`
 }
 
 type progressMessage struct {
-	Type      string           `json:"type"`
-	Time      lenient[string]  `json:"timestamp"`
-	UUID      lenient[string]  `json:"uuid"`
-	RequestID lenient[string]  `json:"requestId"`
-	Message   lenient[message] `json:"message"`
+	Type      string                   `json:"type"`
+	Time      logfile.Lenient[string]  `json:"timestamp"`
+	UUID      logfile.Lenient[string]  `json:"uuid"`
+	RequestID logfile.Lenient[string]  `json:"requestId"`
+	Message   logfile.Lenient[message] `json:"message"`
 }
 
 type requestShape struct {
@@ -161,7 +140,7 @@ type requestShape struct {
 }
 
 type requestParams struct {
-	Model lenient[string] `json:"model"`
+	Model logfile.Lenient[string] `json:"model"`
 }
 
 // line is what is kept of a record: its place in the tree and what was sent.

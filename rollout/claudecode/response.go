@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"fmt"
+	"github.com/fclog/fclog/rollout/logfile"
 	"time"
 	"unicode/utf8"
 
@@ -162,7 +163,7 @@ func (r *response) outputFinal(output *int64) bool {
 }
 
 // tokens returns a reported count, nil when it is absent or impossible.
-func tokens(v lenient[int64]) *int64 {
+func tokens(v logfile.Lenient[int64]) *int64 {
 	if !v.OK || v.V < 0 || v.V > rollout.MaxTokens {
 		return nil
 	}
@@ -171,7 +172,7 @@ func tokens(v lenient[int64]) *int64 {
 }
 
 func (u *rawUsage) impossible() bool {
-	for _, v := range []lenient[int64]{u.Input, u.CacheCreation, u.CacheRead, u.Output, u.Lifetimes.V.FiveMinutes, u.Lifetimes.V.OneHour, u.Details.V.Thinking} {
+	for _, v := range []logfile.Lenient[int64]{u.Input, u.CacheCreation, u.CacheRead, u.Output, u.Lifetimes.V.FiveMinutes, u.Lifetimes.V.OneHour, u.Details.V.Thinking} {
 		if v.OK && (v.V < 0 || v.V > rollout.MaxTokens) {
 			return true
 		}

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"github.com/fclog/fclog/rollout/logfile"
 	"regexp"
 	"slices"
 	"strings"
@@ -77,7 +78,7 @@ func denied(text string) bool {
 }
 
 func duration(m resultMeta) *int64 {
-	for _, v := range []lenient[int64]{m.Duration, m.Total} {
+	for _, v := range []logfile.Lenient[int64]{m.Duration, m.Total} {
 		if v.OK && v.V >= 0 {
 			ms := v.V
 			return &ms

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/fclog/fclog/rollout/logfile"
 	"hash"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func newShape(r *requestShape) *shape {
 	}
 	for _, raw := range r.Tools {
 		var named struct {
-			Name lenient[string] `json:"name"`
+			Name logfile.Lenient[string] `json:"name"`
 		}
 		unmarshal(raw, &named)
 		s.tools = append(s.tools, toolDefinition{named.Name.V, compact(raw)})

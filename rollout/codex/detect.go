@@ -15,11 +15,11 @@ import (
 var envelopeTypes = []string{typeMeta, typeItem, typeEvent, typeContext, typeCompact, typeUsage}
 
 type bareMeta struct {
-	ID           maybe[string]  `json:"id"`
-	Timestamp    maybe[string]  `json:"timestamp"`
-	Instructions jsontext.Value `json:"instructions"`
-	Git          jsontext.Value `json:"git"`
-	Type         jsontext.Value `json:"type"`
+	ID           logfile.Lenient[string] `json:"id"`
+	Timestamp    logfile.Lenient[string] `json:"timestamp"`
+	Instructions jsontext.Value          `json:"instructions"`
+	Git          jsontext.Value          `json:"git"`
+	Type         jsontext.Value          `json:"type"`
 }
 
 // Detect says whether the first records of a file are a Codex rollout.

@@ -92,7 +92,7 @@ func isUserPrompt(it item) bool {
 	return false
 }
 
-func joinText(parts []maybe[content]) string {
+func joinText(parts []logfile.Lenient[content]) string {
 	var b strings.Builder
 	for _, p := range parts {
 		b.WriteString(p.V.Text.V)
@@ -106,14 +106,14 @@ func outputParts(raw jsontext.Value) []content {
 		return nil
 	}
 	if raw.Kind() == '"' {
-		return []content{{Type: maybe[string]{V: "input_text", OK: true}, Text: maybe[string]{V: decode[string](raw), OK: true}}}
+		return []content{{Type: logfile.Lenient[string]{V: "input_text", OK: true}, Text: logfile.Lenient[string]{V: decode[string](raw), OK: true}}}
 	}
 	if raw.Kind() != '[' {
 		text, _ := logfile.Compact(raw)
-		return []content{{Type: maybe[string]{V: "input_text", OK: true}, Text: maybe[string]{V: text, OK: true}}}
+		return []content{{Type: logfile.Lenient[string]{V: "input_text", OK: true}, Text: logfile.Lenient[string]{V: text, OK: true}}}
 	}
 	var out []content
-	for _, c := range decode[[]maybe[content]](raw) {
+	for _, c := range decode[[]logfile.Lenient[content]](raw) {
 		out = append(out, c.V)
 	}
 	return out

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"github.com/fclog/fclog/rollout/logfile"
 	"math"
 	"regexp"
 	"strconv"
@@ -25,13 +26,13 @@ type outcome struct {
 
 // shellJSON is the oldest form of a shell output: a JSON document in a string.
 type shellJSON struct {
-	Output   maybe[string]    `json:"output"`
-	Metadata maybe[shellMeta] `json:"metadata"`
+	Output   logfile.Lenient[string]    `json:"output"`
+	Metadata logfile.Lenient[shellMeta] `json:"metadata"`
 }
 
 type shellMeta struct {
-	ExitCode maybe[int64]   `json:"exit_code"`
-	Seconds  maybe[float64] `json:"duration_seconds"`
+	ExitCode logfile.Lenient[int64]   `json:"exit_code"`
+	Seconds  logfile.Lenient[float64] `json:"duration_seconds"`
 }
 
 func parseShellJSON(text string) (shellJSON, bool) {
@@ -167,9 +168,9 @@ func (o *outcome) headerLine(line string) bool {
 
 // nestedResult is a result object that a code-mode script printed whole.
 type nestedResult struct {
-	Output   maybe[string]  `json:"output"`
-	ExitCode maybe[int64]   `json:"exit_code"`
-	Session  jsontext.Value `json:"session_id"`
+	Output   logfile.Lenient[string] `json:"output"`
+	ExitCode logfile.Lenient[int64]  `json:"exit_code"`
+	Session  jsontext.Value          `json:"session_id"`
 }
 
 // readResult looks for a printed result object behind a code-mode header.

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"github.com/fclog/fclog/rollout/logfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -144,7 +145,7 @@ func TestUsageOfAnotherThreadStandsBeside(t *testing.T) {
 
 func TestSplitReasoning(t *testing.T) {
 	// Weights 300 and 100 share 41 tokens: 30 (30.75 cut down) and the rest, 11.
-	p := &planned{usage: &counts{Reasoning: maybe[int64]{V: 41, OK: true}}, runs: []*run{{reasoning: []int64{300, 100}}}}
+	p := &planned{usage: &counts{Reasoning: logfile.Lenient[int64]{V: 41, OK: true}}, runs: []*run{{reasoning: []int64{300, 100}}}}
 	assert.Equal(t, []int64{30, 11}, splitReasoning(p))
 	p.usage = nil
 	assert.Nil(t, splitReasoning(p))

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"github.com/fclog/fclog/rollout/logfile"
 	"strings"
 
 	"github.com/fclog/fclog/internal/images"
@@ -77,7 +78,7 @@ func (b *builder) imagePart(c content, role rollout.Role, tool string) part {
 // back separately. The encrypted text has the size the response's usage gives.
 func (b *builder) reasoningParts(it item) []part {
 	var out []part
-	add := func(parts []maybe[content], label string) {
+	add := func(parts []logfile.Lenient[content], label string) {
 		for _, c := range parts {
 			if c.V.Text.V != "" {
 				out = append(out, part{text: c.V.Text.V, item: rollout.Item{Kind: rollout.Reasoning, Role: rollout.RoleAssistant, Label: label, Origin: rollout.Logged}})

@@ -8,24 +8,6 @@ import (
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// maybe is a JSON value that may be missing, null or of an unexpected type: the
-// rest of its record is still worth reading.
-type maybe[T any] struct {
-	V  T
-	OK bool
-}
-
-// UnmarshalJSON never fails; what does not fit leaves the zero value.
-func (m *maybe[T]) UnmarshalJSON(raw []byte) error {
-	var v T
-	if string(raw) == "null" || logfile.Unmarshal(raw, &v) != nil {
-		*m = maybe[T]{}
-		return nil
-	}
-	m.V, m.OK = v, true
-	return nil
-}
-
 // Record types of the envelope.
 const (
 	typeMeta     = "session_meta"
@@ -41,12 +23,12 @@ const (
 // envelope is the outer form of a record, and of the bare records that files
 // before September 2025 hold.
 type envelope struct {
-	Timestamp  maybe[string]  `json:"timestamp"`
-	Ordinal    maybe[int64]   `json:"ordinal"`
-	Type       maybe[string]  `json:"type"`
-	Payload    jsontext.Value `json:"payload"`
-	RecordType maybe[string]  `json:"record_type"`
-	ID         maybe[string]  `json:"id"`
+	Timestamp  logfile.Lenient[string] `json:"timestamp"`
+	Ordinal    logfile.Lenient[int64]  `json:"ordinal"`
+	Type       logfile.Lenient[string] `json:"type"`
+	Payload    jsontext.Value          `json:"payload"`
+	RecordType logfile.Lenient[string] `json:"record_type"`
+	ID         logfile.Lenient[string] `json:"id"`
 }
 
 // record is one log record in the form of the envelope, whatever its age.
@@ -93,46 +75,46 @@ func parseRecord(raw []byte) (record, bool) {
 
 // content is one element of a message, a summary or an output.
 type content struct {
-	Type      maybe[string] `json:"type"`
-	Text      maybe[string] `json:"text"`
-	ImageURL  maybe[string] `json:"image_url"`
-	Encrypted maybe[string] `json:"encrypted_content"`
+	Type      logfile.Lenient[string] `json:"type"`
+	Text      logfile.Lenient[string] `json:"text"`
+	ImageURL  logfile.Lenient[string] `json:"image_url"`
+	Encrypted logfile.Lenient[string] `json:"encrypted_content"`
 }
 
 type passthrough struct {
-	TurnID maybe[string]   `json:"turn_id"`
-	Kinds  maybe[[]string] `json:"content_item_kinds"`
+	TurnID logfile.Lenient[string]   `json:"turn_id"`
+	Kinds  logfile.Lenient[[]string] `json:"content_item_kinds"`
 }
 
 // item is the payload of a response_item.
 type item struct {
-	Type      maybe[string]           `json:"type"`
-	Role      maybe[string]           `json:"role"`
-	Name      maybe[string]           `json:"name"`
-	Namespace maybe[string]           `json:"namespace"`
-	Phase     maybe[string]           `json:"phase"`
-	ID        maybe[string]           `json:"id"`
-	CallID    maybe[string]           `json:"call_id"`
-	Arguments jsontext.Value          `json:"arguments"`
-	Input     maybe[string]           `json:"input"`
-	Output    jsontext.Value          `json:"output"`
-	Action    jsontext.Value          `json:"action"`
-	Content   maybe[[]maybe[content]] `json:"content"`
-	Summary   maybe[[]maybe[content]] `json:"summary"`
-	Encrypted maybe[string]           `json:"encrypted_content"`
-	Tools     maybe[[]jsontext.Value] `json:"tools"`
-	Result    maybe[string]           `json:"result"`
-	Pass      maybe[passthrough]      `json:"internal_chat_message_metadata_passthrough"`
+	Type      logfile.Lenient[string]                     `json:"type"`
+	Role      logfile.Lenient[string]                     `json:"role"`
+	Name      logfile.Lenient[string]                     `json:"name"`
+	Namespace logfile.Lenient[string]                     `json:"namespace"`
+	Phase     logfile.Lenient[string]                     `json:"phase"`
+	ID        logfile.Lenient[string]                     `json:"id"`
+	CallID    logfile.Lenient[string]                     `json:"call_id"`
+	Arguments jsontext.Value                              `json:"arguments"`
+	Input     logfile.Lenient[string]                     `json:"input"`
+	Output    jsontext.Value                              `json:"output"`
+	Action    jsontext.Value                              `json:"action"`
+	Content   logfile.Lenient[[]logfile.Lenient[content]] `json:"content"`
+	Summary   logfile.Lenient[[]logfile.Lenient[content]] `json:"summary"`
+	Encrypted logfile.Lenient[string]                     `json:"encrypted_content"`
+	Tools     logfile.Lenient[[]jsontext.Value]           `json:"tools"`
+	Result    logfile.Lenient[string]                     `json:"result"`
+	Pass      logfile.Lenient[passthrough]                `json:"internal_chat_message_metadata_passthrough"`
 }
 
 // counts is a usage vector as the log writes it.
 type counts struct {
-	Input      maybe[int64] `json:"input_tokens"`
-	Cached     maybe[int64] `json:"cached_input_tokens"`
-	CacheWrite maybe[int64] `json:"cache_write_input_tokens"`
-	Output     maybe[int64] `json:"output_tokens"`
-	Reasoning  maybe[int64] `json:"reasoning_output_tokens"`
-	Total      maybe[int64] `json:"total_tokens"`
+	Input      logfile.Lenient[int64] `json:"input_tokens"`
+	Cached     logfile.Lenient[int64] `json:"cached_input_tokens"`
+	CacheWrite logfile.Lenient[int64] `json:"cache_write_input_tokens"`
+	Output     logfile.Lenient[int64] `json:"output_tokens"`
+	Reasoning  logfile.Lenient[int64] `json:"reasoning_output_tokens"`
+	Total      logfile.Lenient[int64] `json:"total_tokens"`
 }
 
 // empty says that the vector holds no tokens but perhaps a total: the form of
@@ -142,69 +124,69 @@ func (c counts) empty() bool {
 }
 
 type tokenInfo struct {
-	Total maybe[counts] `json:"total_token_usage"`
-	Last  maybe[counts] `json:"last_token_usage"`
+	Total logfile.Lenient[counts] `json:"total_token_usage"`
+	Last  logfile.Lenient[counts] `json:"last_token_usage"`
 }
 
 type rateLimits struct {
-	PlanType maybe[string] `json:"plan_type"`
+	PlanType logfile.Lenient[string] `json:"plan_type"`
 }
 
 type duration struct {
-	Secs  maybe[int64] `json:"secs"`
-	Nanos maybe[int64] `json:"nanos"`
+	Secs  logfile.Lenient[int64] `json:"secs"`
+	Nanos logfile.Lenient[int64] `json:"nanos"`
 }
 
 // event is the payload of an event_msg.
 type event struct {
-	Type       maybe[string]     `json:"type"`
-	TurnID     maybe[string]     `json:"turn_id"`
-	Info       maybe[tokenInfo]  `json:"info"`
-	RateLimits maybe[rateLimits] `json:"rate_limits"`
-	NumTurns   maybe[int64]      `json:"num_turns"`
-	CallID     maybe[string]     `json:"call_id"`
-	Duration   maybe[duration]   `json:"duration"`
-	Settings   maybe[settings]   `json:"thread_settings"`
+	Type       logfile.Lenient[string]     `json:"type"`
+	TurnID     logfile.Lenient[string]     `json:"turn_id"`
+	Info       logfile.Lenient[tokenInfo]  `json:"info"`
+	RateLimits logfile.Lenient[rateLimits] `json:"rate_limits"`
+	NumTurns   logfile.Lenient[int64]      `json:"num_turns"`
+	CallID     logfile.Lenient[string]     `json:"call_id"`
+	Duration   logfile.Lenient[duration]   `json:"duration"`
+	Settings   logfile.Lenient[settings]   `json:"thread_settings"`
 }
 
 type settings struct {
-	Model    maybe[string] `json:"model"`
-	Provider maybe[string] `json:"model_provider_id"`
+	Model    logfile.Lenient[string] `json:"model"`
+	Provider logfile.Lenient[string] `json:"model_provider_id"`
 }
 
 type policy struct {
-	Mode  maybe[string] `json:"mode"`
-	Limit maybe[int64]  `json:"limit"`
+	Mode  logfile.Lenient[string] `json:"mode"`
+	Limit logfile.Lenient[int64]  `json:"limit"`
 }
 
 type turnContext struct {
-	TurnID maybe[string] `json:"turn_id"`
-	Model  maybe[string] `json:"model"`
-	Policy maybe[policy] `json:"truncation_policy"`
+	TurnID logfile.Lenient[string] `json:"turn_id"`
+	Model  logfile.Lenient[string] `json:"model"`
+	Policy logfile.Lenient[policy] `json:"truncation_policy"`
 }
 
 type usageRecord struct {
-	ThreadID   maybe[string] `json:"thread_id"`
-	ResponseID maybe[string] `json:"response_id"`
-	Usage      maybe[counts] `json:"usage"`
+	ThreadID   logfile.Lenient[string] `json:"thread_id"`
+	ResponseID logfile.Lenient[string] `json:"response_id"`
+	Usage      logfile.Lenient[counts] `json:"usage"`
 }
 
 type compaction struct {
-	Message    maybe[string]           `json:"message"`
-	History    maybe[[]jsontext.Value] `json:"replacement_history"`
-	ResponseID maybe[string]           `json:"compaction_response_id"`
+	Message    logfile.Lenient[string]           `json:"message"`
+	History    logfile.Lenient[[]jsontext.Value] `json:"replacement_history"`
+	ResponseID logfile.Lenient[string]           `json:"compaction_response_id"`
 }
 
 type threadSpawn struct {
-	Parent   maybe[string] `json:"parent_thread_id"`
-	Path     maybe[string] `json:"agent_path"`
-	Nickname maybe[string] `json:"agent_nickname"`
-	Role     maybe[string] `json:"agent_role"`
+	Parent   logfile.Lenient[string] `json:"parent_thread_id"`
+	Path     logfile.Lenient[string] `json:"agent_path"`
+	Nickname logfile.Lenient[string] `json:"agent_nickname"`
+	Role     logfile.Lenient[string] `json:"agent_role"`
 }
 
 type subagent struct {
-	Spawn maybe[threadSpawn] `json:"thread_spawn"`
-	Other maybe[string]      `json:"other"`
+	Spawn logfile.Lenient[threadSpawn] `json:"thread_spawn"`
+	Other logfile.Lenient[string]      `json:"other"`
 }
 
 type source struct {
@@ -212,7 +194,7 @@ type source struct {
 }
 
 type baseText struct {
-	Text maybe[string] `json:"text"`
+	Text logfile.Lenient[string] `json:"text"`
 }
 
 type historyBase struct {
@@ -221,32 +203,32 @@ type historyBase struct {
 
 // meta is the payload of a session_meta.
 type meta struct {
-	ID           maybe[string]           `json:"id"`
-	Timestamp    maybe[string]           `json:"timestamp"`
-	CWD          maybe[string]           `json:"cwd"`
-	Version      maybe[string]           `json:"cli_version"`
-	Source       maybe[source]           `json:"source"`
-	Provider     maybe[string]           `json:"model_provider"`
-	Base         maybe[baseText]         `json:"base_instructions"`
-	Tools        maybe[[]jsontext.Value] `json:"dynamic_tools"`
-	ForkedFrom   maybe[string]           `json:"forked_from_id"`
-	Parent       maybe[string]           `json:"parent_thread_id"`
-	Nickname     maybe[string]           `json:"agent_nickname"`
-	Role         maybe[string]           `json:"agent_role"`
-	Path         maybe[string]           `json:"agent_path"`
-	StartOrdinal jsontext.Value          `json:"subagent_history_start_ordinal"`
-	HistoryBase  maybe[historyBase]      `json:"history_base"`
-	ForkOrdinal  jsontext.Value          `json:"forked_from_ordinal_exclusive"`
+	ID           logfile.Lenient[string]           `json:"id"`
+	Timestamp    logfile.Lenient[string]           `json:"timestamp"`
+	CWD          logfile.Lenient[string]           `json:"cwd"`
+	Version      logfile.Lenient[string]           `json:"cli_version"`
+	Source       logfile.Lenient[source]           `json:"source"`
+	Provider     logfile.Lenient[string]           `json:"model_provider"`
+	Base         logfile.Lenient[baseText]         `json:"base_instructions"`
+	Tools        logfile.Lenient[[]jsontext.Value] `json:"dynamic_tools"`
+	ForkedFrom   logfile.Lenient[string]           `json:"forked_from_id"`
+	Parent       logfile.Lenient[string]           `json:"parent_thread_id"`
+	Nickname     logfile.Lenient[string]           `json:"agent_nickname"`
+	Role         logfile.Lenient[string]           `json:"agent_role"`
+	Path         logfile.Lenient[string]           `json:"agent_path"`
+	StartOrdinal jsontext.Value                    `json:"subagent_history_start_ordinal"`
+	HistoryBase  logfile.Lenient[historyBase]      `json:"history_base"`
+	ForkOrdinal  jsontext.Value                    `json:"forked_from_ordinal_exclusive"`
 }
 
 // agent returns the parent thread and the kind or name of a sub-agent, "" for
 // what the record does not say.
 func (m meta) agent() (parent, name string) {
 	raw := m.Source.V.Subagent
-	var word maybe[string]
-	var sub maybe[subagent]
-	_ = word.UnmarshalJSON(orNull(raw))
-	_ = sub.UnmarshalJSON(orNull(raw))
+	var word logfile.Lenient[string]
+	var sub logfile.Lenient[subagent]
+	_ = logfile.Unmarshal(orNull(raw), &word)
+	_ = logfile.Unmarshal(orNull(raw), &sub)
 	spawn := sub.V.Spawn.V
 	parent = first(m.Parent.V, spawn.Parent.V)
 	name = first(m.Role.V, spawn.Role.V, m.Nickname.V, spawn.Nickname.V, m.Path.V, spawn.Path.V, word.V, sub.V.Other.V)
@@ -258,20 +240,20 @@ func (m meta) agent() (parent, name string) {
 
 // number reads a number or a string that holds one.
 func number(raw jsontext.Value) (int64, bool) {
-	var n maybe[int64]
-	_ = n.UnmarshalJSON(orNull(raw))
+	var n logfile.Lenient[int64]
+	_ = logfile.Unmarshal(orNull(raw), &n)
 	if n.OK {
 		return n.V, true
 	}
-	var s maybe[string]
-	_ = s.UnmarshalJSON(orNull(raw))
+	var s logfile.Lenient[string]
+	_ = logfile.Unmarshal(orNull(raw), &s)
 	return parseInt(s.V)
 }
 
 // decode fills v from a payload; what does not fit stays zero.
 func decode[T any](raw []byte) T {
-	var m maybe[T]
-	_ = m.UnmarshalJSON(orNull(raw))
+	var m logfile.Lenient[T]
+	_ = logfile.Unmarshal(orNull(raw), &m)
 	return m.V
 }
 

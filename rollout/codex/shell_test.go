@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"github.com/fclog/fclog/rollout/logfile"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,7 +98,7 @@ func TestPolls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			call := rollout.Call{Tool: c.tool}
-			describe(&call, item{Type: maybe[string]{V: "function_call"}}, c.args)
+			describe(&call, item{Type: logfile.Lenient[string]{V: "function_call"}}, c.args)
 			settle(&call, parseOutput([]string{c.output}))
 			assert.Equal(t, c.class, call.Class)
 			assert.Equal(t, c.poll, call.Poll)

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"github.com/fclog/fclog/rollout/logfile"
 	"regexp"
 	"strings"
 
@@ -20,16 +21,16 @@ var toolClasses = map[string]rollout.ToolClass{
 
 // arguments are the members that some tool's arguments have.
 type arguments struct {
-	Command  jsontext.Value  `json:"command"`
-	Cmd      maybe[string]   `json:"cmd"`
-	Chars    maybe[string]   `json:"chars"`
-	Session  jsontext.Value  `json:"session_id"`
-	Cell     jsontext.Value  `json:"cell_id"`
-	IDs      maybe[[]string] `json:"ids"`
-	Targets  maybe[[]string] `json:"targets"`
-	Path     maybe[string]   `json:"path"`
-	FilePath maybe[string]   `json:"file_path"`
-	DirPath  maybe[string]   `json:"dir_path"`
+	Command  jsontext.Value            `json:"command"`
+	Cmd      logfile.Lenient[string]   `json:"cmd"`
+	Chars    logfile.Lenient[string]   `json:"chars"`
+	Session  jsontext.Value            `json:"session_id"`
+	Cell     jsontext.Value            `json:"cell_id"`
+	IDs      logfile.Lenient[[]string] `json:"ids"`
+	Targets  logfile.Lenient[[]string] `json:"targets"`
+	Path     logfile.Lenient[string]   `json:"path"`
+	FilePath logfile.Lenient[string]   `json:"file_path"`
+	DirPath  logfile.Lenient[string]   `json:"dir_path"`
 }
 
 // describe fills what the arguments of a call tell.
@@ -139,13 +140,13 @@ func patchedFile(patch string) string {
 
 // spawned is the answer of spawn_agent, in its first and second version.
 type spawned struct {
-	AgentID  maybe[string] `json:"agent_id"`
-	TaskName maybe[string] `json:"task_name"`
+	AgentID  logfile.Lenient[string] `json:"agent_id"`
+	TaskName logfile.Lenient[string] `json:"task_name"`
 }
 
 // waited is the answer of a wait for sub-agents.
 type waited struct {
-	TimedOut maybe[bool] `json:"timed_out"`
+	TimedOut logfile.Lenient[bool] `json:"timed_out"`
 }
 
 // settle fills what the output of a call tells.

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"fmt"
+	"github.com/fclog/fclog/rollout/logfile"
 	"strings"
 
 	"github.com/fclog/fclog/rollout"
@@ -173,7 +174,7 @@ func modelUsage(c counts) (u rollout.Usage, consistent bool) {
 	return u, consistent
 }
 
-func value(m maybe[int64]) *int64 {
+func value(m logfile.Lenient[int64]) *int64 {
 	if !m.OK {
 		return nil
 	}

@@ -1,0 +1,32 @@
+package logfile
+
+import "github.com/go-json-experiment/json/jsontext"
+
+// Lenient is a member of a record that may be missing, null, or of another type
+// than expected: types differ between versions of an agent, and one odd member
+// must not cost the record.
+type Lenient[T any] struct {
+	V   T    // zero unless OK
+	OK  bool // there, and of this type
+	Odd bool // there, but not of this type
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom. It fails only where the JSON
+// itself is broken.
+func (l *Lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*l = Lenient[T]{}
+	if raw.Kind() == 'n' {
+		return nil
+	}
+	var v T
+	if Unmarshal(raw, &v) != nil {
+		l.Odd = true
+		return nil
+	}
+	l.V, l.OK = v, true
+	return nil
+}
