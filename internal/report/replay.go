@@ -439,8 +439,12 @@ func evidence(e replay.Estimate) []text {
 		return nil
 	}
 	v := d.Evidence
-	s := fmt.Sprintf("Detours: %s requests expected (%s) from %s; in %s of them what was cut turned up later in the model's words and stood nowhere else",
-		few(d.Expected), compare.Range(few(d.Low), few(d.High)), term.Count(v.Edits, "lossy edit", "lossy edits"), none(v.LaterUsed))
+	expected := few(d.Expected) + " requests"
+	if few(d.Expected) == "1" {
+		expected = "1 request"
+	}
+	s := fmt.Sprintf("Detours: %s expected (%s) from %s; in %s of them what was cut turned up later in the model's words and stood nowhere else",
+		expected, compare.Range(few(d.Low), few(d.High)), term.Count(v.Edits, "lossy edit", "lossy edits"), none(v.LaterUsed))
 	if v.NullRate != nil && v.NullBasis != "" {
 		s += fmt.Sprintf(" (by chance in %s, against %s)", term.Percent(*v.NullRate), v.NullBasis)
 	}
