@@ -9,7 +9,7 @@ func Check(s *Session) error {
 	if s.ID == "" || s.Source == "" {
 		return fmt.Errorf("session of %s: no ID or source", s.File)
 	}
-	for _, check := range []func(*Session) error{checkRequests, checkItems, checkSpans, checkCalls} {
+	for _, check := range []func(*Session) error{checkRequests, checkReported, checkItems, checkSpans, checkCalls} {
 		if err := check(s); err != nil {
 			return fmt.Errorf("session %s of %s: %w", s.ID, s.File, err)
 		}
@@ -34,6 +34,32 @@ func checkRequests(s *Session) error {
 		if err := checkUsage(r.Usage); err != nil {
 			return fmt.Errorf("request %d (line %d): %w", i, r.Line, err)
 		}
+		if err := checkUSD(r.LoggedUSD); err != nil {
+			return fmt.Errorf("request %d (line %d): %w", i, r.Line, err)
+		}
+	}
+	return nil
+}
+
+func checkReported(s *Session) error {
+	for i, r := range s.Reported {
+		if r.Requests != nil && *r.Requests < 0 {
+			return fmt.Errorf("reported %d: %d requests", i, *r.Requests)
+		}
+		if err := checkUsage(r.Usage); err != nil {
+			return fmt.Errorf("reported %d (line %d): %w", i, r.Line, err)
+		}
+		if err := checkUSD(r.CostUSD); err != nil {
+			return fmt.Errorf("reported %d (line %d): %w", i, r.Line, err)
+		}
+	}
+	return nil
+}
+
+// checkUSD refuses amounts that no provider bills.
+func checkUSD(usd *float64) error {
+	if usd != nil && !(*usd >= 0 && *usd <= MaxUSD) {
+		return fmt.Errorf("cost of %g USD", *usd)
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import "time"
 // its own with a parent.
 type Session struct {
 	ID           string    // unique within Source; a Claude sub-agent is "SESSION/AGENT"
-	Source       string    // name of the log format: freecode, codex, claude-code
+	Source       string    // name of the log format, as its package's Name
 	AgentVersion string    // newest version the log names; "" unknown
 	Agent        string    // type or name of a sub-agent; "" for a main session
 	ParentID     string    // session that started this one; "" none known
@@ -26,6 +26,7 @@ type Session struct {
 	Spans       []Span
 	Calls       []Call
 	OtherBilled []OtherBilled
+	Reported    []Reported
 	Problems    []Problem
 }
 
@@ -67,6 +68,9 @@ const (
 // figure but damage, and sums of it would overflow. Readers leave it out and say so.
 const MaxTokens = 1 << 40
 
+// MaxUSD bounds what one request or session can have cost, as MaxTokens does.
+const MaxUSD = 1e9
+
 // Usage is what the provider reported for one request. Nil means not reported,
 // which is never the same as 0. All counts are tokens.
 type Usage struct {
@@ -96,11 +100,12 @@ type Request struct {
 	Model        string // "" unknown
 	Status       Status
 	Usage        Usage
-	OutputFinal  bool   // Usage.Output is the provider's final figure, not a snapshot
-	Subscription bool   // billed by subscription: no price per token
-	Messages     *int64 // pieces on the wire that framing is paid for, as the format's package says; nil unknown
-	PromptChars  *int64 // characters the agent itself counted (UTF-16 units); nil not logged
-	Line         int    // line in the log, 1-based
+	OutputFinal  bool     // Usage.Output is the provider's final figure, not a snapshot
+	Subscription bool     // billed by subscription: no price per token
+	LoggedUSD    *float64 // what the log itself says the request cost, in USD; nil not logged
+	Messages     *int64   // pieces on the wire that framing is paid for, as the format's package says; nil unknown
+	PromptChars  *int64   // characters the agent itself counted (UTF-16 units); nil not logged
+	Line         int      // line in the log, 1-based
 }
 
 // ItemKind says what a piece of content is.
@@ -173,6 +178,17 @@ type OtherBilled struct {
 	Model    string
 	Usage    Usage
 	Estimate bool // Usage is inferred, not reported
+	Line     int
+}
+
+// Reported is what a log says about a session as a whole: the only usage where
+// requests have none of their own, a check on their sum where they do. One per
+// model, or one of all models together.
+type Reported struct {
+	Model    string // "" all models of the session together
+	Requests *int64 // model calls; nil not reported
+	Usage    Usage  // sums over the session, not of one request
+	CostUSD  *float64
 	Line     int
 }
 
