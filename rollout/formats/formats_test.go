@@ -132,7 +132,7 @@ func TestExpandFolder(t *testing.T) {
 	})
 	files, skipped, err := fakes().Expand(context.Background(), []string{root})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"b:deep/er/two.anything", "a:z/one.jsonl"}, names(t, root, files))
+	assert.Equal(t, []string{"b:deep/er/two.anything", "a:deep/pretty.json", "a:z/one.jsonl"}, names(t, root, files))
 	require.Len(t, skipped, 2)
 	assert.Equal(t, Skipped{Path: filepath.Join(root, "empty.jsonl"), Reason: "not a session log: the file is empty"}, skipped[0])
 	assert.Equal(t, filepath.Join(root, "other.jsonl"), skipped[1].Path)

@@ -59,7 +59,8 @@ func noRecords(start []byte, r *Reader) string {
 }
 
 // Sniff reports whether a regular file could hold JSON records, from its first
-// bytes alone: compressed, or text that starts like a JSON object. It is cheap
+// bytes alone: compressed, or text that starts like a JSON object or a list
+// of them. It is cheap
 // enough for every file of a folder.
 func Sniff(path string) (bool, error) {
 	f, err := os.Open(path)
@@ -80,7 +81,17 @@ func Sniff(path string) (bool, error) {
 		return true, nil
 	}
 	start = bytes.TrimLeft(bytes.TrimPrefix(start, bom), " \t\r\n\x00")
-	return bytes.HasPrefix(start, []byte("{")), nil
+	return bytes.HasPrefix(start, []byte("{")) || startsList(start), nil
+}
+
+// startsList tells a list of objects, as far as its start shows.
+func startsList(start []byte) bool {
+	inside, ok := bytes.CutPrefix(start, []byte("["))
+	if !ok {
+		return false
+	}
+	inside = bytes.TrimLeft(inside, " \t\r\n")
+	return len(inside) == 0 || inside[0] == '{'
 }
 
 // plausible reports whether bytes look like text: no control bytes but those

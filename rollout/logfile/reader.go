@@ -73,21 +73,27 @@ func Compact(raw []byte) (string, error) {
 	return string(v), nil
 }
 
-// Reader yields the JSON objects of one file.
+// Reader yields the JSON objects of one file: one or more on a line, or written
+// over several lines, or the elements of one list.
 type Reader struct {
-	path     string
-	src      source
-	line     int
-	buf      []byte // holds a line longer than the read buffer
-	rest     []byte // what of the current line is not yet decoded
-	length   int    // bytes of the current line, as cleaned
-	limit    int    // bytes of the longest line taken
-	record   []byte
-	more     bool // the current line ended with a line break
-	dec      *jsontext.Decoder
-	text     bytes.Buffer // what dec reads
-	problems []rollout.Problem
-	err      error
+	path       string
+	src        source
+	line       int
+	buf        []byte // holds a line longer than the read buffer
+	rest       []byte // what of the current line is not yet decoded
+	length     int    // bytes of the current line, as cleaned
+	limit      int    // bytes of the longest line taken
+	record     []byte
+	more       bool   // the current line ended with a line break
+	fresh      bool   // nothing but blanks came yet
+	array      bool   // inside a list that the file is
+	documents  bool   // the last record was written over several lines
+	recordLine int    // line the current record begins on
+	ahead      []byte // lines read ahead, to be read again
+	dec        *jsontext.Decoder
+	text       bytes.Buffer // what dec reads
+	problems   []rollout.Problem
+	err        error
 }
 
 // Open starts reading a plain, gzip or zstd file. Errors name the path.
@@ -98,7 +104,7 @@ func openBuffered(path string, buffer int) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{path: path, src: src, more: true, limit: maxLine}
+	r := &Reader{path: path, src: src, more: true, fresh: true, limit: maxLine}
 	r.dec = jsontext.NewDecoder(&r.text, options)
 	return r, nil
 }
@@ -119,8 +125,8 @@ func (r *Reader) Next() bool {
 // Record is the current JSON object, valid until the next call of Next.
 func (r *Reader) Record() []byte { return r.record }
 
-// Line is the 1-based number of the line the current record stands on.
-func (r *Reader) Line() int { return r.line }
+// Line is the 1-based number of the line the current record begins on.
+func (r *Reader) Line() int { return r.recordLine }
 
 // Err is the I/O error that ended the read, nil at a normal end.
 func (r *Reader) Err() error { return r.err }
@@ -138,6 +144,14 @@ func (r *Reader) decode() bool {
 	if len(r.rest) == 0 {
 		return false
 	}
+	if r.opensArray() {
+		r.array, r.rest = true, r.rest[1:]
+	}
+	if r.array && !r.element() {
+		r.fresh = r.fresh && r.array
+		return false
+	}
+	defer func() { r.fresh = false }()
 	if r.rest[0] != '{' {
 		r.note("bad-json", "the line holds something else than JSON objects; it was skipped from there")
 		r.rest = nil
@@ -146,12 +160,16 @@ func (r *Reader) decode() bool {
 	r.text = *bytes.NewBuffer(r.rest)
 	r.dec.Reset(&r.text, options)
 	value, err := r.dec.ReadValue()
+	if err != nil && r.opensDocument(err) {
+		return r.document()
+	}
+	r.documents = false
 	if err != nil {
 		r.badLine(err)
 		r.rest = nil
 		return false
 	}
-	r.record = value
+	r.record, r.recordLine = value, r.line
 	r.rest = r.rest[r.dec.InputOffset():]
 	return true
 }
@@ -171,7 +189,7 @@ func (r *Reader) badLine(err error) {
 // readLine loads the next line.
 func (r *Reader) readLine() bool {
 	line, long, err := r.nextLine()
-	r.more = err == nil
+	r.more = err == nil || len(r.ahead) > 0
 	if err != nil && err != io.EOF && !r.damaged(err) {
 		r.err = fmt.Errorf("%s: line %d: %w", r.path, r.line+1, err)
 		return false
@@ -192,6 +210,14 @@ func (r *Reader) readLine() bool {
 // nextLine returns the next line with its line break. A line that fits the read
 // buffer is not copied. long says that the rest of an overlong line was dropped.
 func (r *Reader) nextLine() (line []byte, long bool, err error) {
+	if n := bytes.IndexByte(r.ahead, '\n') + 1; n > 0 {
+		line, r.ahead = r.ahead[:n], r.ahead[n:]
+		return line, false, nil
+	}
+	if len(r.ahead) > 0 {
+		line, r.ahead = r.ahead, nil
+		return line, false, io.EOF
+	}
 	line, err = r.src.in.ReadSlice('\n')
 	if err != bufio.ErrBufferFull {
 		return line, false, err
