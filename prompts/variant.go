@@ -5,13 +5,13 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fclog/fclog/internal/smallfile"
 )
 
 // Target is what a prompt variant stands in for.
@@ -61,20 +61,13 @@ const maxFile = 8 << 20
 
 // readText reads a prompt file, and refuses what is too large or no text.
 func readText(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	data, err := smallfile.Read(name, maxFile)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case bytes.IndexByte(data, 0) >= 0:
 		return nil, fmt.Errorf("%s is not a text file: it holds NUL bytes", name)
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("%s is larger than %d MiB", name, maxFile>>20)
 	case !utf8.Valid(data):
 		return nil, fmt.Errorf("%s is not a text file: not valid UTF-8", name)
 	}

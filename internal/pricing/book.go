@@ -4,10 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/fclog/fclog/internal/smallfile"
 )
 
 // Rates are prices in USD per million tokens; nil is not priced apart.
@@ -70,6 +71,9 @@ func (l layer) add(p Price, asBare bool) {
 	}
 }
 
+// maxFile bounds a price file in bytes; FreeCode's own has some kilobytes.
+const maxFile = 16 << 20
+
 //go:embed prices.json
 var builtIn []byte
 
@@ -81,7 +85,7 @@ func Load(overrides ...string) (*Book, error) {
 		return nil, err
 	}
 	for _, path := range overrides {
-		data, err := os.ReadFile(path)
+		data, err := smallfile.Read(path, maxFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading prices: %w", err)
 		}

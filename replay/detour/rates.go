@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"github.com/fclog/fclog/compress"
+	"github.com/fclog/fclog/internal/smallfile"
 )
 
 // Stratum is how often outputs of one sort were gone back to. Rates are pooled and
@@ -170,9 +170,12 @@ func (r Rates) Write(w io.Writer) error {
 	return nil
 }
 
+// maxFile bounds a file of base rates in bytes; one of all strata has some kilobytes.
+const maxFile = 16 << 20
+
 // Load reads rates that Write has saved.
 func Load(path string) (Rates, error) {
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, maxFile)
 	if err != nil {
 		return Rates{}, fmt.Errorf("reading base rates: %w", err)
 	}

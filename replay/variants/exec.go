@@ -23,7 +23,8 @@ func Exec() replay.Variant {
 			"mode=each starts one process a result: the result comes on standard input, the answer is standard output, status 0 means success; " +
 			"FCLOG_TOOL, FCLOG_CLASS, FCLOG_COMMAND, FCLOG_PATH and FCLOG_CALL say what it is. " +
 			"mode=jsonl starts one process, writes a line {\"id\",\"tool\",\"class\",\"command\",\"path\",\"call\",\"text\"} for each result and reads a line {\"id\",\"text\"} back, which must not wait in a buffer. " +
-			"Equal results are asked for once. A crash, a time-out or a bad answer is listed and leaves the result as it was. " +
+			"Equal results are asked for once. A crash, a time-out or a bad answer is listed and leaves the result as it was, and so is what is left once all answers together are 16 MiB longer than the results. " +
+			"A program that ends and leaves something behind that holds its output has answered with what came until then; that takes a second. " +
 			"The program must answer the same for the same input, or the estimate cannot be repeated.",
 		Options: []replay.Option{
 			{Name: "cmd", Doc: "the program and its arguments; quotes hold an argument together", Check: checkCommand},
@@ -46,13 +47,16 @@ func planExec(v replay.View, values replay.Values, memory *memory) replay.Plan {
 	f := newFilter(v.Context(), values)
 	defer f.close()
 	only := selector{class: rollout.ToolClass(values["class"])}
-	troubles := newTroubles()
+	troubles, grown := newTroubles(), growth{}
 	plan := replay.Plan{Edits: rewriteResults(v, true, func(r result, text string) (rewrite, bool) {
 		if !only.takes(v.Session, r) || v.Session.Items[r.item].Kind != rollout.ToolResult || f.ctx.Err() != nil || troubles.givenUp() {
 			return rewrite{}, false
 		}
 		q := questionOf(v.Session, r, text)
 		answer, err := memory.answer(f, q)
+		if err == nil && !grown.takes(text, answer) {
+			err = errTooMuch
+		}
 		troubles.note(err)
 		return rewrite{text: answer, lossy: values["lossy"] == "true", why: "exec"}, err == nil
 	})}

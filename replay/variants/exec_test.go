@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,7 +94,7 @@ func TestExecTroubles(t *testing.T) {
 		{"no UTF-8", `printf 'a\377b'`, "session s: 3 results: the answer is not valid UTF-8; left as before", nil},
 		{"too much", "yes", "session s: 3 results: the answer is too long; left as before", replay.Values{"max": "1000"}},
 		{"hangs", "sleep 60", "session s: 3 results: no answer in time; left as before", replay.Values{"timeout": "50ms"}},
-		{"leaves a child behind that holds its output", "sleep 60 & echo hi", "session s: 3 results: the program failed; left as before", replay.Values{"timeout": "50ms"}},
+		{"leaves a child behind that holds its output, and says nothing", "sleep 60 & exit 0", "session s: 3 results: the program failed; left as before", nil},
 		{"lines: fails", "read l; exit 3", "session s: 3 results: the program failed; left as before", replay.Values{"mode": "jsonl"}},
 		{"lines: garbage", `while read l; do echo no; done`, "session s: 3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
 		{"lines: another id", `while read l; do echo '{"id":99,"text":"x"}'; done`, "session s: 3 results: the answer is no line of JSON with id and text; left as before", replay.Values{"mode": "jsonl"}},
@@ -113,6 +115,61 @@ func TestExecTroubles(t *testing.T) {
 		assert.Equal(t, []string{c.want}, p.Warnings, c.name)
 		assert.Empty(t, p.Unsupported, c.name)
 	}
+}
+
+// What a program leaves behind holds nobody up and does not make its answer a
+// failure. It ends with the program unless it has gone into a session of its own.
+func TestExecLeavesSomethingBehind(t *testing.T) {
+	for _, c := range []struct {
+		name, start, end, mode string
+		ends                   bool
+	}{
+		{"each, in its group", "sleep 60 & echo $! >>%s", "echo hi", "each", true},
+		{"each, in a session of its own", `setsid sh -c 'echo $$ >>%s; exec sleep 60' &`, "echo hi", "each", false},
+		{"jsonl, in its group", "sleep 60 & echo $! >>%s", answerLines, "jsonl", true},
+		{"jsonl, in a session of its own", `setsid sh -c 'echo $$ >>%s; exec sleep 60' &`, answerLines, "jsonl", false},
+	} {
+		if _, err := exec.LookPath("setsid"); err != nil && !c.ends {
+			continue
+		}
+		begun := filepath.Join(t.TempDir(), "begun")
+		require.NoError(t, os.WriteFile(begun, nil, 0o600))
+		start := time.Now()
+		v, p := execPlan(t, replay.Values{"cmd": script(t, fmt.Sprintf(c.start, begun)+"\nwhile [ ! -s "+begun+" ]; do sleep 0.01; done\n"+c.end), "mode": c.mode, "timeout": "20s"})
+		assert.Less(t, time.Since(start), 15*time.Second, c.name)
+		assert.Empty(t, p.Warnings, c.name)
+		assert.Equal(t, "hi", strings.TrimSpace(sent(v, p, "a")[1]), c.name)
+		text, err := os.ReadFile(begun)
+		require.NoError(t, err)
+		left := strings.Fields(string(text))
+		require.NotEmpty(t, left, c.name)
+		for _, id := range left {
+			assert.Eventually(t, func() bool { return running(id) != c.ends }, 5*time.Second, 20*time.Millisecond, c.name)
+			n, err := strconv.Atoi(id)
+			require.NoError(t, err)
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
+}
+
+const answerLines = `n=0; while read l; do n=$((n+1)); echo "{\"id\":$n,\"text\":\"hi\"}"; done`
+
+// running says whether a process is there and no zombie.
+func running(id string) bool {
+	state, _ := exec.Command("ps", "-o", "stat=", "-p", id).Output()
+	return len(state) > 0 && state[0] != 'Z'
+}
+
+// Answers may be long one by one, but not all of them together.
+func TestExecAnswersTogether(t *testing.T) {
+	m := newMaker()
+	for i := range 6 {
+		m.request(1).call(shellCall(fmt.Sprint(i), "make"), fmt.Sprint("result ", i))
+	}
+	v := m.request(1).view(t)
+	p := Exec().Plan(v, replay.Values{"cmd": "head -c 4000000 /dev/zero | tr '\\0' x", "sh": "true"})
+	assert.Len(t, p.Edits, 4, "4 × 4,000,000 bytes are below 16 MiB, 5 are not")
+	assert.Equal(t, []string{"session s: 2 results: all answers together are too long; left as before"}, p.Warnings)
 }
 
 func TestExecGivesUpOnAFilterThatHangs(t *testing.T) {
@@ -216,8 +273,7 @@ func TestExecStops(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, strings.Fields(string(text)), 1, "one process, no other after it")
 		assert.Eventually(t, func() bool {
-			state, _ := exec.Command("ps", "-o", "stat=", "-p", strings.TrimSpace(string(text))).Output()
-			return len(state) == 0 || state[0] == 'Z'
+			return !running(strings.TrimSpace(string(text)))
 		}, 5*time.Second, 20*time.Millisecond, "what it started is gone")
 	}
 }

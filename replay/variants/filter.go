@@ -25,6 +25,7 @@ var (
 	errTimeout  = errors.New("no answer in time")
 	errCrash    = errors.New("the program failed")
 	errTooLong  = errors.New("the answer is too long")
+	errTooMuch  = errors.New("all answers together are too long")
 	errNotUTF8  = errors.New("the answer is not valid UTF-8")
 	errNoAnswer = errors.New("the answer is no line of JSON with id and text")
 )
@@ -75,12 +76,13 @@ func (f *filter) askProcess(q question, limit int) (string, error) {
 		return "", errNoStart
 	}
 	err := cmd.Wait()
+	endGroup(cmd)
 	switch {
 	case f.ctx.Err() != nil:
 		return "", errStopped
-	case errors.Is(err, exec.ErrWaitDelay): // something it started still holds its output
-		cmd.Cancel()
-		return "", errCrash
+	case errors.Is(err, exec.ErrWaitDelay) && out.kept.Len() > 0 && out.room > 0:
+		// It ended well and has answered; something it left behind still holds its output.
+		return out.kept.String(), nil
 	case out.room == 0:
 		return "", errTooLong
 	case ctx.Err() != nil:
@@ -260,6 +262,7 @@ func (f *filter) close() {
 	f.talk.in.Close()
 	kill := time.AfterFunc(time.Second, f.talk.cancel)
 	f.talk.cmd.Wait()
+	endGroup(f.talk.cmd)
 	kill.Stop()
 	f.talk.cancel()
 	f.talk = nil

@@ -1,10 +1,12 @@
 package variants
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -210,6 +212,64 @@ func TestOwnVariantErrors(t *testing.T) {
 	}
 	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// Nesting that would cost the parser all memory is refused at once, in every form.
+func TestOwnVariantsTooDeep(t *testing.T) {
+	const deep = 100_000
+	for name, text := range map[string]string{
+		"lists":     "variants: " + strings.Repeat("[", deep) + strings.Repeat("]", deep),
+		"unclosed":  "variants: " + strings.Repeat("[", deep),
+		"mappings":  "variants: " + strings.Repeat("{a: ", deep) + strings.Repeat("}", deep),
+		"mixed":     "variants: " + strings.Repeat("[{a: ", deep),
+		"dashes":    "variants:\n  " + strings.Repeat("- ", deep) + "a",
+		"keys":      "variants:\n  " + strings.Repeat("? ", deep) + "a",
+		"unclosed}": "variants: " + strings.Repeat("[}", deep),
+	} {
+		start := time.Now()
+		_, err := load(t, text)
+		assert.Less(t, time.Since(start), 5*time.Second, name)
+		if assert.Error(t, err, name) {
+			assert.Less(t, len(err.Error()), 300, name)
+		}
+	}
+	_, err := load(t, "variants:\n"+strings.Repeat("# more than a megabyte\n", 50_000))
+	assert.ErrorContains(t, err, "own.yaml: not read: larger than 1 MiB")
+	_, err = load(t, "variants: [{name: x, steps: [{replace: {pattern: '"+strings.Repeat("[[]", 500)+"', with: y}}]}]\n")
+	assert.NoError(t, err, "brackets in a text are no nesting")
+}
+
+// No rule makes more of a session than a bounded number of bytes.
+func TestOwnVariantsReplaceWithinBounds(t *testing.T) {
+	long := strings.Repeat("x", 1000)
+	for _, c := range []struct {
+		name, pattern, with, text, want string // "" left as it was
+	}{
+		{"small", "b", "<$0>", "abc", "a<b>c"},
+		{"nothing found", "z", "<$0>", "abc", ""},
+		{"empty matches", `\b`, "|", "ab c", "|ab| |c|"},
+		{"1,000 for each of 16,777 places is just below 16 MiB more", "y", long + "y", strings.Repeat("y", 16_777), strings.Repeat(long+"y", 16_777)},
+		{"one place more", "y", long + "y", strings.Repeat("y", 16_778), ""},
+		{"text that repeats itself", "(?s).*", strings.Repeat("$0", 5000), strings.Repeat("y", 50_000), ""},
+		{"more than a million places", "y", "", strings.Repeat("y", 1<<20+1), ""},
+	} {
+		text := fmt.Sprintf("variants: [{name: own, steps: [{replace: {pattern: '%s', with: '%s'}}]}]", c.pattern, c.with)
+		own, err := load(t, text)
+		require.NoError(t, err, c.name)
+		v := newMaker().request(1).call(shellCall("a", "make"), c.text).request(1).view(t)
+		p := own[0].Steps[0].Variant.Plan(v, nil)
+		if c.want == "" {
+			assert.Empty(t, p.Edits, c.name)
+			assert.True(t, sent(v, p, "a")[1] == c.text, c.name)
+		} else {
+			assert.True(t, sent(v, p, "a")[1] == c.want, c.name)
+		}
+		if refused := c.want == "" && c.name != "nothing found"; refused {
+			assert.Equal(t, []string{"session s: 1 result: the new text is too long (results may grow by 16 MiB in all); left as before"}, p.Warnings, c.name)
+		} else {
+			assert.Empty(t, p.Warnings, c.name)
+		}
+	}
 }
 
 func TestOwnVariantsTakeNoOptions(t *testing.T) {

@@ -86,9 +86,10 @@ func noResults(s *rollout.Session) string {
 
 // rewrite is what an early edit makes of a text.
 type rewrite struct {
-	text  string
-	lossy bool
-	why   string
+	text   string
+	lossy  bool
+	why    string
+	longer bool // also where it makes the text longer
 }
 
 // rewriteResults edits the results for which change has another text, each span
@@ -103,7 +104,7 @@ func rewriteResults(v replay.View, longer bool, change func(r result, text strin
 			}
 			text := v.Text(span)
 			to, ok := change(r, text)
-			if !ok || to.text == text || !longer && !shorter(v, span, to.text) {
+			if !ok || to.text == text || !longer && !to.longer && !shorter(v, span, to.text) {
 				continue
 			}
 			edits = append(edits, replay.Edit{Span: span, From: v.Session.Spans[span].First, Text: to.text, Call: r.call, Lossy: to.lossy, Why: to.why})
@@ -175,4 +176,38 @@ func classOption() replay.Option {
 		}
 		return fmt.Errorf("want one of %s, or nothing, got %q", classesText(), value)
 	}}
+}
+
+// maxLonger is by how many bytes all results of a session together may grow under a
+// rule or a program of the user's: the longest contexts hold a quarter of it.
+const maxLonger = 16 << 20
+
+// growth watches over texts that get longer. The zero growth is ready to use.
+type growth struct {
+	bytes   int
+	refused int
+}
+
+// takes says whether a text may become another one.
+func (g *growth) takes(before, after string) bool {
+	more := max(0, len(after)-len(before))
+	if g.bytes+more > maxLonger {
+		return g.refuse()
+	}
+	g.bytes += more
+	return true
+}
+
+// refuse counts a text that stays as it was; it is always false.
+func (g *growth) refuse() bool {
+	g.refused++
+	return false
+}
+
+func (g *growth) warnings(session string) []string {
+	if g.refused == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("session %s: %s: the new text is too long (results may grow by %d MiB in all); left as before",
+		session, times(g.refused, "result", "results"), maxLonger>>20)}
 }

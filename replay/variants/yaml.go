@@ -4,16 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/rollout"
 )
@@ -80,14 +81,46 @@ type addRule struct {
 
 // Load reads own variants from a YAML file. An error names file, line and key.
 func Load(path string) ([]Own, error) {
-	data, err := os.ReadFile(path)
+	data, err := smallfile.Read(path, maxOwn)
 	if err != nil {
 		return nil, fmt.Errorf("reading variants: %w", err)
 	}
 	return parseOwn(path, data)
 }
 
+const (
+	maxOwn  = 1 << 20 // bytes of a file of own variants
+	maxOpen = 100     // lists and mappings within each other; a file needs 7
+)
+
+// checkDepth refuses YAML whose lists and mappings lie so deep within each other
+// that the parser, which calls itself for each, would need all memory. Block style
+// can only go deep within one line: every further level costs a longer indent.
+func checkDepth(path, text string) error {
+	open, dashes, line := 0, 0, 0
+	for _, t := range lexer.Tokenize(text) {
+		if t.Position.Line != line {
+			line, dashes = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			open++
+		case token.SequenceEndType, token.MappingEndType:
+			open--
+		case token.SequenceEntryType, token.MappingKeyType:
+			dashes++
+		}
+		if max(open, dashes) > maxOpen {
+			return fmt.Errorf("%s:%d: more than %d lists and mappings within each other", path, line, maxOpen)
+		}
+	}
+	return nil
+}
+
 func parseOwn(path string, data []byte) ([]Own, error) {
+	if err := checkDepth(path, string(data)); err != nil {
+		return nil, err
+	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, yamlError(path, err)
@@ -271,7 +304,8 @@ func replaceVariant(only selector, command, pattern *regexp.Regexp, with string,
 			if why := noResults(v.Session); why != "" {
 				return replay.Plan{Unsupported: why}
 			}
-			return replay.Plan{Edits: rewriteResults(v, true, func(r result, text string) (rewrite, bool) {
+			var g growth
+			plan := replay.Plan{Edits: rewriteResults(v, true, func(r result, text string) (rewrite, bool) {
 				line := ""
 				if r.call >= 0 {
 					line = v.Session.Calls[r.call].Command
@@ -279,10 +313,38 @@ func replaceVariant(only selector, command, pattern *regexp.Regexp, with string,
 				if !only.takes(v.Session, r) || !command.MatchString(line) {
 					return rewrite{}, false
 				}
-				return rewrite{text: pattern.ReplaceAllString(text, with), lossy: lossy, why: "rule"}, true
+				out, ok := replaceAll(pattern, text, with)
+				return rewrite{text: out, lossy: lossy, why: "rule"}, ok && g.takes(text, out) || !ok && g.refuse()
 			})}
+			plan.Warnings = g.warnings(v.Session.ID)
+			return plan
 		},
 	}
+}
+
+// maxMatches is how often a pattern may be found in one text.
+const maxMatches = 1 << 20
+
+// replaceAll is Regexp.ReplaceAllString as far as growth goes: false for a text that
+// would grow beyond all bounds, or is matched in too many places.
+func replaceAll(pattern *regexp.Regexp, text, with string) (string, bool) {
+	found := pattern.FindAllStringSubmatchIndex(text, maxMatches+1)
+	if len(found) > maxMatches {
+		return "", false
+	}
+	var out []byte
+	end, groups := 0, strings.Count(with, "$")
+	for _, at := range found {
+		out = append(out, text[end:at[0]]...)
+		if most := len(out) + len(with) + groups*(at[1]-at[0]); most > 2*maxLonger+len(text) {
+			return "", false // one expansion alone may take all memory
+		}
+		out = pattern.ExpandString(out, with, text, at)
+		if end = at[1]; len(out) > maxLonger+len(text) {
+			return "", false
+		}
+	}
+	return string(append(out, text[end:]...)), true
 }
 
 // addedKinds are what a constant text can be. Reminders ride at the end of the
