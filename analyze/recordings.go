@@ -202,13 +202,13 @@ func (r *rebuilder) span(rows *sql.Rows) error {
 
 func (r *rebuilder) call(rows *sql.Rows) error {
 	var c rollout.Call
-	var args string
+	var args, full string
 	var request, argsItem, resultItem sql.NullInt64
 	var failed sql.NullBool
 	var at sql.NullTime
 	s, err := r.scan(rows, &request, &c.ID, &c.Tool, &c.Class, &args, &argsItem, &resultItem, text(&c.Command), text(&c.Path), text(&c.Range),
 		&c.ReadOnly, &c.Mutates, &c.Ran, &c.Denied, &failed, &c.Inherited, &at, &c.DurationMS, text(&c.Task), &c.Starts, text(&c.Poll), text(&c.Truncated),
-		text(&c.Handle), text(&c.Recovers), text(&c.Parent), text(&c.Child), &c.Line)
+		text(&c.Handle), text(&c.Recovers), text(&c.Parent), text(&c.Child), &c.Line, text(&full))
 	if err != nil {
 		return err
 	}
@@ -217,6 +217,10 @@ func (r *rebuilder) call(rows *sql.Rows) error {
 		c.Failed = &failed.Bool
 	}
 	c.Args = s.Text(args)
+	if words, ok := r.texts[full]; ok {
+		id := s.Text(words)
+		c.Full = &id
+	}
 	s.Call(c)
 	return nil
 }

@@ -69,6 +69,10 @@ func plainly(s *rollout.Session) spelledOut {
 	}
 	for _, c := range s.Calls {
 		p.Texts = append(p.Texts, s.Texts[c.Args])
+		if c.Full != nil {
+			p.Texts = append(p.Texts, s.Texts[*c.Full])
+			c.Full = new(rollout.TextID)
+		}
 		c.Args, c.Time, c.Inherited = 0, milli(c.Time), false
 		p.Calls = append(p.Calls, c)
 	}

@@ -45,18 +45,19 @@ type Call struct {
 	ID         string // the agent's call ID, unique within the session after reading
 	Tool       string // as logged
 	Class      ToolClass
-	Args       TextID // arguments as sent: compact JSON, keys in original order, or free text
-	ArgsItem   int    // index of its tool_call item; -1 none
-	ResultItem int    // index of its tool_result item; -1 none
-	Command    string // shell command line; "" not a shell call
-	Path       string // file or directory it is about; "" none
-	Range      string // part of the file asked for, "OFFSET:LIMIT"; "" the default
-	ReadOnly   bool   // cannot change anything, so calls like it could share one response
-	Mutates    bool   // may change files or state: earlier results may be out of date
-	Ran        bool   // the log shows that it ran
-	Denied     bool   // refused by a rule, a hook or the user
-	Failed     *bool  // nil unknown
-	Inherited  bool   // copied from another session's log
+	Args       TextID  // arguments as sent: compact JSON, keys in original order, or free text
+	ArgsItem   int     // index of its tool_call item; -1 none
+	ResultItem int     // index of its tool_result item; -1 none
+	Full       *TextID // the whole output, where the log keeps it beside a result that was sent shorter; nil none
+	Command    string  // shell command line; "" not a shell call
+	Path       string  // file or directory it is about; "" none
+	Range      string  // part of the file asked for, "OFFSET:LIMIT"; "" the default
+	ReadOnly   bool    // cannot change anything, so calls like it could share one response
+	Mutates    bool    // may change files or state: earlier results may be out of date
+	Ran        bool    // the log shows that it ran
+	Denied     bool    // refused by a rule, a hook or the user
+	Failed     *bool   // nil unknown
+	Inherited  bool    // copied from another session's log
 	Time       time.Time
 	DurationMS *int64
 	Task       string // background task it starts or asks about; "" none

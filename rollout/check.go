@@ -127,6 +127,8 @@ func checkCalls(s *Session) error {
 			return fmt.Errorf("call %d: no item %d or %d", i, c.ArgsItem, c.ResultItem)
 		case c.Args < 0 || int(c.Args) >= len(s.Texts):
 			return fmt.Errorf("call %d: no text %d", i, c.Args)
+		case c.Full != nil && (*c.Full < 0 || int(*c.Full) >= len(s.Texts) || s.Texts[*c.Full].Opaque):
+			return fmt.Errorf("call %d: no whole output %d with words", i, *c.Full)
 		}
 		seen[c.ID] = true
 	}

@@ -272,6 +272,11 @@ func (k rowMaker) call(i int) Call {
 		ParentCallID:   known(c.Parent),
 		Line:           int64(c.Line),
 	}
+	if c.Full != nil {
+		full := k.Texts[*c.Full]
+		chars := int64(full.Chars)
+		row.FullHash, row.FullChars = known(hashOf(full)), &chars
+	}
 	if k.o.text {
 		row.Args = known(k.Texts[c.Args].S)
 		row.Command, row.Path, row.Range = known(c.Command), known(c.Path), known(c.Range)

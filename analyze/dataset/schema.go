@@ -137,6 +137,8 @@ type Call struct {
 	DurationMS     *int64  `parquet:"duration_ms,optional"`
 	ArgsItem       *int64  `parquet:"args_item,optional"`
 	ResultItem     *int64  `parquet:"result_item,optional"`
+	FullHash       *string `parquet:"full_hash,optional"`        // SHA-256 of the whole output in texts, hex, where the log keeps it beside a result sent shorter
+	FullChars      *int64  `parquet:"full_chars,optional"`       // Unicode code points of it
 	BatchSize      int64   `parquet:"batch_size"`                // calls of the same response, this one included
 	RepeatOf       *int64  `parquet:"repeat_of,optional"`        // first call with the same tool and args as sent (FreeCode's repeatedCalls)
 	StrictRepeatOf *int64  `parquet:"strict_repeat_of,optional"` // latest call with the same canonical args and nothing in between that could change its result

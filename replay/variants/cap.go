@@ -20,7 +20,8 @@ func Cap() replay.Variant {
 		Name:  "cap",
 		Title: "cut every tool result to a head and a tail",
 		Doc: "A result longer than max characters keeps its first and its last lines; a marker in between says how much was left out. " +
-			"The cut is made before the result is first sent, so the prompt cache holds. It knows nothing of the content: what it cuts may be what was needed.",
+			"The cut is made before the result is first sent, so the prompt cache holds. It knows nothing of the content: what it cuts may be what was needed. " +
+			"Where the agent had cut the result itself and the log keeps the whole, head and tail are those of the whole.",
 		Options: []replay.Option{
 			whole("max", 30000, 1, "characters of a result that are kept"),
 			share("head", "0.8", "share of them taken from the start"),
@@ -46,7 +47,8 @@ func planCap(v replay.View, values replay.Values) replay.Plan {
 		if !only.takes(v.Session, r) || len(text) <= limit+room || utf8.RuneCountInString(text) <= limit+room {
 			return rewrite{}, false
 		}
-		return rewrite{text: headAndTail(text, limit, headShare), lossy: true, why: "middle"}, true
+		whole, _ := wholeOf(v, r, text)
+		return rewrite{text: headAndTail(whole, limit, headShare), lossy: true, why: "middle"}, true
 	})}
 }
 

@@ -75,6 +75,13 @@ func (m *maker) call(c rollout.Call, parts ...string) *maker {
 	return m
 }
 
+// keepsWhole says what the call made last really brought, of which a part was sent.
+func (m *maker) keepsWhole(text string) *maker {
+	full := m.b.Text(text)
+	m.b.Session.Calls[len(m.b.Session.Calls)-1].Full = &full
+	return m
+}
+
 // leaves takes the result of a call out of the coming requests.
 func (m *maker) leaves(call string) *maker {
 	for _, e := range m.results[call] {

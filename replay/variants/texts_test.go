@@ -75,6 +75,58 @@ func TestCompressLeavesCutOutputAlone(t *testing.T) {
 	assert.Contains(t, p.Warnings[0], "1 shell output was left alone")
 }
 
+// ownMarker is the marker of FreeCode's cut: 22 words.
+func ownMarker(id string) string {
+	return "\n\n... [truncated 40000 chars total — use the `output` tool with id=\"" + id + "\" (offset, limit, or pattern) to read the omitted middle] ...\n\n"
+}
+
+// The rules work on the whole output of 301 lines: 2 and 3 stay, line 151 tells of a
+// failure, so 148 and 147 go. What that saves is counted against the part that was
+// sent: 60 and 11 lines of two words and a marker of 22 are 164 words; 5 lines of two
+// words, one of three and two markers of 13 are 39.
+func TestCompressWorksOnTheWholeOutput(t *testing.T) {
+	whole := lines("step %d", 1, 150) + "\nerror: no space\n" + lines("step %d", 151, 300)
+	part := lines("step %d", 1, 60) + ownMarker("x9") + lines("step %d", 290, 300)
+	call := shellCall("c1", "make all")
+	call.Truncated = rollout.Recoverable
+	m := newMaker().request(300).call(call, part).keepsWhole(whole).request(500)
+	m.chain.Replace(m.results["c1"][0], m.b.Text("[tool result omitted to save context — 900 chars.]"), nil)
+	v := m.request(320).view(t)
+	p := plan(t, v, "compress:head=2,tail=3,min=10")
+	marker := func(n string) string {
+		return "[... " + n + " lines omitted — full output via the `output` tool, id=\"x9\" ...]"
+	}
+	want := "step 1\nstep 2\n" + marker("148") + "\nerror: no space\n" + marker("147") + "\nstep 298\nstep 299\nstep 300"
+	assert.Equal(t, []string{"", want, "[tool result omitted to save context — 900 chars.]"}, sent(v, p, "c1"), "what pruning put in its place stays")
+	assert.Equal(t, []int64{0, 164 - 39, 0}, saved(v, p))
+	assert.Empty(t, p.Warnings)
+	require.Len(t, p.Edits, 1)
+	assert.True(t, p.Edits[0].Lossy)
+	// Text of files is never compressed: what the agent's cut left of it stays.
+	call.Command = "cat build.log"
+	v = newMaker().request(300).call(call, part).keepsWhole(whole).request(500).view(t)
+	assert.Equal(t, replay.Plan{}, plan(t, v, "compress:head=2,tail=3,min=10"))
+}
+
+// A rule that leaves more of the output than the agent's cut did costs tokens: 21
+// lines of three words and one of six are 69; two lines of three words and the marker
+// of 22 were 28.
+func TestCompressMayLeaveMoreThanTheCut(t *testing.T) {
+	whole := lines("a.go:%d: x y", 1, 20) + strings.Repeat("\nz.go:9: x y", 5)
+	call := shellCall("c1", "grep -r x .")
+	call.Truncated, call.Handle = rollout.Recoverable, "c1"
+	v := newMaker().request(1).call(call, "a.go:1: x y"+ownMarker("c1")+"z.go:9: x y").keepsWhole(whole).request(1).view(t)
+	p := plan(t, v, "compress:min=10")
+	assert.Equal(t, []string{"", lines("a.go:%d: x y", 1, 20) + "\nz.go:9: x y\n  [previous line repeated 4 more times]"}, sent(v, p, "c1"))
+	assert.Equal(t, []int64{0, 28 - 69}, saved(v, p))
+	assert.Equal(t, []string{"session s: 1 shell output becomes longer than what was sent, as the rules leave more of the whole than the agent's cut did"}, p.Warnings)
+	assert.False(t, p.Edits[0].Lossy)
+	// The profile's own cut to 40 characters keeps a head of 32. Lines take 12, so the
+	// last line break in reach is that of the second, at 23.
+	cut := sent(v, plan(t, v, "compress:min=10,cut=40"), "c1")[1]
+	assert.True(t, strings.HasPrefix(cut, "a.go:1: x y\na.go:2: x y\n\n... [truncated "), cut)
+}
+
 func TestNoLineNumbers(t *testing.T) {
 	numbered := "     1→package main\n     2→\n     3→func main() {}"
 	m := newMaker().request(1).call(readCall("c1", "main.go", ""), numbered).call(shellCall("c2", "cat -n x"), "1\ta\n2\t\n3\tb c").
@@ -224,6 +276,18 @@ func TestCap(t *testing.T) {
 	cut.Truncated = rollout.Recoverable
 	v = newMaker().request(1).call(cut, text).request(1).view(t)
 	assert.Empty(t, plan(t, v, "cap:max=50").Edits, "the agent's own marker may make it this much longer")
+}
+
+// Head and tail are those of the whole output, of which the agent had sent less.
+func TestCapCutsTheWholeOutput(t *testing.T) {
+	whole := "one\n" + strings.Repeat("abcdefghi\n", 20) + "two\nthree\nfour"
+	cut := shellCall("a", "cat x")
+	cut.Truncated = rollout.Recoverable
+	part := "one\n" + strings.Repeat("abcdefghi\n", 19) + strings.Repeat("x ", 200) + "\nfour"
+	v := newMaker().request(1).call(cut, part).keepsWhole(whole).request(1).view(t)
+	// 218 characters. The head of 10 ends behind "one"; the tail of 10 begins inside a
+	// line, which leaves "four": 7 stay and 211 go.
+	assert.Equal(t, []string{"", "one\n\n... [211 of 218 characters left out] ...\n\nfour"}, sent(v, plan(t, v, "cap:max=20,head=0.5"), "a"))
 }
 
 func TestHeadAndTailInsideALine(t *testing.T) {

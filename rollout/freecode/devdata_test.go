@@ -490,3 +490,34 @@ func TestRealLogsAreClean(t *testing.T) {
 		}
 	}
 }
+
+// Every output that the event log holds with more than 30,000 UTF-16 units was sent
+// shorter, and only those: the whole of each stands beside it.
+func TestWholeOutputsOfRealLogs(t *testing.T) {
+	all := 0
+	for key := range knownTotals(t) {
+		name, id, _ := strings.Cut(key, "/")
+		path := sessionFile(t, name, id)
+		want := map[string]int{}
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for line := range bytes.Lines(raw) {
+			var e struct{ Type, Output string }
+			if json.Unmarshal(line, &e) == nil && e.Type == "function.output" && len(utf16.Encode([]rune(e.Output))) > 30_000 {
+				want[e.Output]++
+				all++
+			}
+		}
+		s := readOne(t, path)
+		for _, c := range s.Calls {
+			if c.Full != nil {
+				want[s.Texts[*c.Full].S]--
+				assert.Equal(t, rollout.Recoverable, c.Truncated, key)
+			}
+		}
+		for _, n := range want {
+			assert.Zero(t, n, key)
+		}
+	}
+	assert.Positive(t, all)
+}

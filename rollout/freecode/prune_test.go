@@ -169,6 +169,12 @@ func TestCutResult(t *testing.T) {
 	assert.Equal(t, rollout.Recomputed, alone.Items[alone.Calls[0].ResultItem].Origin)
 	assert.Empty(t, alone.Problems)
 
+	for _, s := range []*rollout.Session{stored, alone} {
+		require.NotNil(t, s.Calls[0].Full)
+		assert.Equal(t, long, s.Texts[*s.Calls[0].Full].S, "the event log keeps what was cut")
+		assert.Nil(t, s.Calls[1].Full, "nothing was cut")
+	}
+
 	unpaged := readLines(t, h.events[:5]...)
 	assert.Equal(t, rollout.Inferred, unpaged.Items[unpaged.Calls[0].ResultItem].Origin)
 	assert.Equal(t, "unknown-call-id", unpaged.Problems[0].Kind)
@@ -186,6 +192,36 @@ func TestChangedResult(t *testing.T) {
 	assert.Equal(t, "plain, says a hook", s.Texts[s.Items[s.Calls[0].ResultItem].Text].S)
 	require.Len(t, s.Problems, 1)
 	assert.Equal(t, "recompute-mismatch", s.Problems[0].Kind)
+}
+
+// The whole output is one that the model's copy was made from: not what a hook made
+// something else of, and not a copy that had lost its head before it was logged.
+func TestWholeOutput(t *testing.T) {
+	long := "first\n" + strings.Repeat("line of output\n", 2_500) + "last"
+	body := strings.TrimSuffix(strings.TrimPrefix(long, "first\n"), "last")
+	for name, c := range map[string]struct {
+		display, sent string
+		want          bool
+	}{
+		"cut":                  {long, cut(long, "call_1"), true},
+		"cut, another ID":      {long, cut(long, "call_2"), true},
+		"compressed":           {long, "first\n[... 2400 lines omitted — full output via the `output` tool, id=\"call_1\" ...]\nlast", true},
+		"whole":                {long, long, false},
+		"a hook adds a line":   {long, cut(long, "call_1") + "\nsays a hook", false},
+		"a hook says it all":   {long, "says a hook", false},
+		"without its head":     {displayCut + "\n" + body, cut(displayCut+"\n"+body, "call_1"), false},
+		"longer than what ran": {"ok", "ok, says a hook", false},
+	} {
+		s := &slot{answered: true, display: c.display, realID: "call_1", stored: &storedPart{Result: &c.sent}}
+		full, ok := s.whole(c.sent)
+		assert.Equal(t, c.want, ok, name)
+		if ok {
+			assert.Equal(t, long, full, name)
+		}
+	}
+	denied := &slot{answered: true, denied: true, display: long}
+	_, ok := denied.whole(cut(long, "x"))
+	assert.False(t, ok, "a refusal is no output")
 }
 
 // september puts the sign of a newer build in front of each request.

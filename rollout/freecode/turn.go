@@ -1,6 +1,7 @@
 package freecode
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -192,6 +193,10 @@ func (r *reader) addResult(t *turn, s *slot) {
 		Origin: origin, Request: -1, Text: r.b.Text(text),
 	})
 	r.conv.add(p, call.ResultItem)
+	if full, ok := s.whole(text); ok {
+		id := r.b.Text(full)
+		call.Full = &id
+	}
 	if origin == rollout.Inferred && s.realID == "" {
 		r.unnamed = append(r.unnamed, &unnamed{item: call.ResultItem, call: s.call, lines: strings.Count(s.display, "\n") + 1})
 	}
@@ -226,6 +231,30 @@ func (r *reader) resultText(s *slot) (text string, origin rollout.Origin, known 
 	}
 	return cut(s.display, id), origin, true
 }
+
+// whole is the full output, where the log holds it and the model was sent less of
+// it. A stored copy that is not what the cut makes of it may be the work of a hook:
+// only one with FreeCode's own marker between the ends of the output counts.
+func (s *slot) whole(sent string) (string, bool) {
+	if !s.answered || s.denied || strings.HasPrefix(s.display, displayCut) || units(s.display) <= units(sent) {
+		return "", false
+	}
+	if s.stored == nil || s.stored.Result == nil || cut(s.display, s.realID) == sent {
+		return s.display, true
+	}
+	own := shortened.MatchString(sent) && firstLine(sent) == firstLine(s.display) && lastLine(sent) == lastLine(s.display)
+	return s.display, own
+}
+
+// shortened finds a marker that FreeCode's cut or compression leaves in a result.
+var shortened = regexp.MustCompile("\\.\\.\\. \\[truncated \\d+ chars total — |\\[\\.\\.\\. \\d+ lines omitted — |\\[previous line repeated \\d+ more times\\]")
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func lastLine(text string) string { return text[strings.LastIndexByte(text, '\n')+1:] }
 
 // compareResult checks the rule against the stored copy and learns the call ID
 // from a truncation marker. The stored copy wins.

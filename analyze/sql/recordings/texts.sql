@@ -1,3 +1,3 @@
 SELECT text_hash, "text"
 FROM texts
-SEMI JOIN (SELECT text_hash FROM items UNION SELECT text_hash FROM spans) USING (text_hash)
+SEMI JOIN (SELECT text_hash FROM items UNION SELECT text_hash FROM spans UNION SELECT full_hash FROM calls) USING (text_hash)
