@@ -1,0 +1,223 @@
+package fidelity
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fclog/fclog/rollout"
+)
+
+// link ties a request of a session to one that was sent.
+type link struct {
+	request, sent int
+	by            How
+}
+
+// pairing finds the partner of each request.
+type pairing struct {
+	rebuilt []*rollout.Session
+	sent    []Request
+	links   [][]link       // by session, in order of its requests
+	partner [][]int        // by session and request: the sent one, or -1
+	taken   []bool         // by sent request
+	owner   map[string]int // session of a thread of that name
+}
+
+func newPairing(rebuilt []*rollout.Session, sent []Request) *pairing {
+	p := &pairing{rebuilt: rebuilt, sent: sent, links: make([][]link, len(rebuilt)), partner: make([][]int, len(rebuilt)), taken: make([]bool, len(sent)), owner: map[string]int{}}
+	for i, s := range rebuilt {
+		p.partner[i] = slices.Repeat([]int{-1}, len(s.Requests))
+		if _, ok := p.owner[s.ID]; !ok {
+			p.owner[s.ID] = i
+		}
+	}
+	return p
+}
+
+// pair links requests by the surest means first.
+func (p *pairing) pair() {
+	p.each(ByID, func(_ int, r rollout.Request, w Request) bool { return r.ID != "" && r.ID == w.ID })
+	p.each(ByLine, func(s int, r rollout.Request, w Request) bool {
+		owner, ok := p.owner[w.Thread]
+		return ok && owner == s && r.Line != 0 && r.Line == w.LogLine
+	})
+	p.each(ByUsage, func(s int, r rollout.Request, w Request) bool {
+		return p.fits(s, r, w) && !w.Failed && equalUsage(r.Usage, w.Usage)
+	})
+	p.inOrder()
+	for i := range p.links {
+		slices.SortFunc(p.links[i], func(x, y link) int { return x.request - y.request })
+	}
+}
+
+// each links every free request to the sent one, of those that are its own by the
+// given rule, that is nearest in time, else the earliest.
+func (p *pairing) each(by How, own func(session int, r rollout.Request, w Request) bool) {
+	for s, session := range p.rebuilt {
+		for i, r := range session.Requests {
+			if r.Inherited || p.partner[s][i] >= 0 {
+				continue
+			}
+			best := -1
+			for j, w := range p.sent {
+				if p.taken[j] || !own(s, r, w) {
+					continue
+				}
+				if best < 0 || distance(r, w) < distance(r, p.sent[best]) {
+					best = j
+				}
+			}
+			if best >= 0 {
+				p.link(s, i, best, by)
+			}
+		}
+	}
+}
+
+func (p *pairing) link(session, request, sent int, by How) {
+	p.links[session] = append(p.links[session], link{request, sent, by})
+	p.partner[session][request] = sent
+	p.taken[sent] = true
+}
+
+// distance in time; 0 where a side has none, so that order decides.
+func distance(r rollout.Request, w Request) time.Duration {
+	if r.Time.IsZero() || w.Time.IsZero() {
+		return 0
+	}
+	return r.Time.Sub(w.Time).Abs()
+}
+
+// fits reports whether a sent request can be one of a session: its thread names
+// no other session, and the models agree where both are known.
+func (p *pairing) fits(session int, r rollout.Request, w Request) bool {
+	if owner, ok := p.owner[w.Thread]; ok && owner != session {
+		return false
+	}
+	return r.Model == "" || w.Model == "" || r.Model == w.Model
+}
+
+// equalUsage asks for input and one more figure.
+func equalUsage(a, b rollout.Usage) bool {
+	return a.Input != nil && b.Input != nil && *a.Input == *b.Input && *sameUsage(a, b)
+}
+
+// inOrder links what is left between paired neighbours: free requests of a session
+// with free ones of its thread, in order, failed with failed.
+func (p *pairing) inOrder() {
+	for s, session := range p.rebuilt {
+		for i, r := range session.Requests {
+			if r.Inherited || p.partner[s][i] >= 0 {
+				continue
+			}
+			from, to, thread := p.between(s, i)
+			for j := from; j < to; j++ {
+				w := p.sent[j]
+				own := w.Thread == session.ID || thread != nil && w.Thread == *thread || thread == nil && len(p.rebuilt) == 1
+				if p.taken[j] || !own || !p.fits(s, r, w) || w.Failed != failed(r) {
+					continue
+				}
+				p.link(s, i, j, ByOrder)
+				break
+			}
+		}
+	}
+}
+
+// failed reports whether a request got no answer.
+func failed(r rollout.Request) bool { return r.Status != rollout.Answered }
+
+// between is where the partner of a request must lie: after that of the last paired
+// request before it and before that of the next; and their thread.
+func (p *pairing) between(session, request int) (from, to int, thread *string) {
+	to = len(p.sent)
+	for i := request - 1; i >= 0; i-- {
+		if j := p.partner[session][i]; j >= 0 {
+			from, thread = j+1, &p.sent[j].Thread
+			break
+		}
+	}
+	for i := request + 1; i < len(p.partner[session]); i++ {
+		if j := p.partner[session][i]; j >= 0 {
+			to = j
+			if thread == nil {
+				thread = &p.sent[j].Thread
+			}
+			break
+		}
+	}
+	return from, to, thread
+}
+
+// unsent lists the requests of the log that nothing was sent for. Those that repeat
+// a paired one, as resumed and forked files do, are counted as copies.
+func (p *pairing) unsent() (out []Lone, copies int) {
+	seen := map[string]bool{}
+	for s, links := range p.links {
+		for _, l := range links {
+			if id := p.rebuilt[s].Requests[l.request].ID; id != "" {
+				seen[id] = true
+			}
+		}
+	}
+	for s, session := range p.rebuilt {
+		for i, r := range session.Requests {
+			switch {
+			case r.Inherited || p.partner[s][i] >= 0:
+			case seen[r.ID]:
+				copies++
+			default:
+				why := Unpaired
+				if failed(r) {
+					why = FailedAttempt
+				}
+				out = append(out, Lone{Session: session.ID, Index: r.Number, Line: r.Line, Time: r.Time, Why: why})
+			}
+		}
+	}
+	return out, copies
+}
+
+// unlogged lists the sent requests that the log does not tell of.
+func (p *pairing) unlogged() []Lone {
+	tools := map[string]bool{}
+	for _, w := range p.sent {
+		tools[w.Thread] = tools[w.Thread] || hasTools(w)
+	}
+	var out []Lone
+	for j, w := range p.sent {
+		if p.taken[j] {
+			continue
+		}
+		lone := Lone{Session: w.Thread, Index: w.Index, Time: w.Time, Why: Unpaired}
+		for _, part := range w.Parts {
+			lone.Tokens += part.Tokens
+		}
+		switch {
+		case w.Failed:
+			lone.Why = FailedAttempt
+		case w.Usage.Input == nil:
+			lone.Why = NoUsage
+		case p.sentAgain(j):
+			lone.Why = Repeated
+		case !hasTools(w) && (tools[w.Thread] || w.Thread == ""):
+			lone.Why = Helper
+		}
+		out = append(out, lone)
+	}
+	return out
+}
+
+func hasTools(w Request) bool {
+	return slices.ContainsFunc(w.Parts, func(p Part) bool { return p.Kind == rollout.ToolDefinitions })
+}
+
+// sentAgain reports whether the next request of the thread carries the same parts.
+func (p *pairing) sentAgain(j int) bool {
+	for k := j + 1; k < len(p.sent); k++ {
+		if p.sent[k].Thread == p.sent[j].Thread {
+			return slices.EqualFunc(p.sent[j].Parts, p.sent[k].Parts, func(x, y Part) bool { return x.SHA256 == y.SHA256 })
+		}
+	}
+	return false
+}
