@@ -54,23 +54,26 @@ func (c Comparison) requests(p *payloads, l link, sent Request) Pair {
 	}
 	rebuilt := p.at(l.request)
 	d := diff(rebuilt, sent.Parts)
-	served := int64(0) // what the capture counts for opaque parts beyond the log's own size of them
+	served := int64(0) // what a capture counted for encrypted reasoning beyond its real size
 	for _, m := range d.equal {
 		out.Equal++
 		n := sent.Parts[m.sent].Tokens
 		out.LoggedTokens += n
 		out.MatchedTokens += n
-		if rebuilt[m.rebuilt].Opaque {
+		if rebuilt[m.rebuilt].Opaque && sent.Parts[m.sent].Kind == rollout.Reasoning {
 			served += n - rebuilt[m.rebuilt].Tokens
 		}
 	}
 	for _, e := range d.edits {
-		if e.change == MissingPart && excused(p.s, r, sent.Parts[e.sent]) && !c.Held.Has(sent.Parts[e.sent].SHA256) {
+		if e.change == MissingPart && excused(p.s, r, sent.Parts[e.sent], e.sent == len(sent.Parts)-1) && !c.Held.Has(sent.Parts[e.sent].SHA256) {
 			out.Excused++
 			out.UnloggedSent += sent.Parts[e.sent].Tokens
 			continue
 		}
 		out.note(e, rebuilt, sent.Parts)
+	}
+	if out.UnloggedOf = out.UnloggedSent; !framesUnlogged(p.s) {
+		out.UnloggedOf = out.UnloggedSent + out.LoggedTokens
 	}
 	if unlogged := p.measured.Requests[l.request].Unlogged; unlogged != nil {
 		n := *unlogged - served
@@ -167,7 +170,7 @@ func (d *difference) gap(rebuilt, sent []Part, ours, theirs [2]int) {
 	partner := func(p Part, call bool) int {
 		for i := ours[0]; i < ours[1]; i++ {
 			q := rebuilt[i]
-			if used[i] || q.class() != p.class() || call != (p.CallID != "" && p.CallID == q.CallID) || !call && p.CallID != "" && q.CallID != "" {
+			if used[i] || !alike(q, p) || call != (p.CallID != "" && p.CallID == q.CallID) || !call && p.CallID != "" && q.CallID != "" {
 				continue
 			}
 			used[i] = true

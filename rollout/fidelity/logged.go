@@ -41,37 +41,65 @@ func (p Part) class() class {
 	return inputClass
 }
 
-// excuses says which parts a phrase of Session.Missing can be about. Phrases that
-// are not here excuse nothing.
+// excuse is a phrase of Session.Missing and the parts it can be about. Phrases that
+// are not in excuses excuse nothing.
 type excuse struct {
 	phrase string
 	class  class
-	system bool // only parts of role system or developer
-	only   rollout.RequestKind
+	scope  scope
 }
 
+// scope narrows which parts of a class are meant.
+type scope int
+
+const (
+	everywhere scope = iota
+	harness          // only parts of role system or developer
+	lastAsked        // only the last part of a compaction request: what asks for the summary
+)
+
 var excuses = []excuse{
-	{"tool definitions", toolsClass, false, ""},
-	{"built-in tool definitions", toolsClass, false, ""},
-	{"system prompt", systemClass, false, ""},
-	{"system prompt", inputClass, true, ""},
-	{"project context", inputClass, false, ""},
-	{"reminders", inputClass, false, ""},
-	{"reasoning text", reasoningClass, false, ""},
-	{"compaction prompt", inputClass, false, rollout.KindCompaction},
-	{"compaction request", inputClass, false, rollout.KindCompaction},
+	{"tool definitions", toolsClass, everywhere},
+	{"built-in tool definitions", toolsClass, everywhere},
+	{"system prompt", systemClass, everywhere},
+	{"system prompt", inputClass, harness},
+	{"project context", inputClass, everywhere},
+	{"reminders", inputClass, everywhere},
+	{"user text", inputClass, everywhere},
+	{"compaction summary", inputClass, everywhere},
+	{"assistant text", assistantClass, everywhere},
+	{"reasoning text", reasoningClass, everywhere},
+	{"compaction prompt", inputClass, lastAsked},
+	{"compaction request", inputClass, lastAsked},
 }
 
 // excused reports whether the session says that its log does not hold parts like
-// this one.
-func excused(s *rollout.Session, r rollout.Request, p Part) bool {
+// this one of a request.
+func excused(s *rollout.Session, r rollout.Request, p Part, last bool) bool {
 	return slices.ContainsFunc(excuses, func(e excuse) bool {
 		switch {
-		case e.class != p.class(), e.only != "" && e.only != r.Kind:
+		case e.class != p.class(), e.scope == harness && !p.harness():
 			return false
-		case e.system && p.Role != rollout.RoleSystem && p.Role != rollout.RoleDeveloper:
+		case e.scope == lastAsked && !(last && r.Kind == rollout.KindCompaction):
 			return false
 		}
 		return slices.Contains(s.Missing, e.phrase)
 	})
+}
+
+func (p Part) harness() bool { return p.Role == rollout.RoleSystem || p.Role == rollout.RoleDeveloper }
+
+// alike reports whether a rebuilt part can stand for a sent one of another text.
+// Some agents send the system prompt as a message.
+func alike(rebuilt, sent Part) bool {
+	if rebuilt.class() == systemClass && sent.class() == inputClass {
+		return sent.harness()
+	}
+	return rebuilt.class() == sent.class()
+}
+
+// framesUnlogged reports whether the log lacks what goes out with every request,
+// so that the unlogged tokens are a figure of their own.
+func framesUnlogged(s *rollout.Session) bool {
+	return slices.Contains(s.Missing, "system prompt") || slices.Contains(s.Missing, "tool definitions")
 }

@@ -56,9 +56,12 @@ type Pair struct {
 	ExtraTokens   int64 `json:"extra_tokens"`   // rebuilt, but not sent; own count
 	// Unlogged are the tokens of the parts that the log does not hold, and what
 	// fclog says it is; nil where the log has no usage.
-	UnloggedSent      int64        `json:"unlogged_sent_tokens"`
-	UnloggedPredicted *int64       `json:"unlogged_predicted_tokens"`
-	Differences       []Difference `json:"differences"` // all, in the order they were sent
+	UnloggedSent      int64  `json:"unlogged_sent_tokens"`
+	UnloggedPredicted *int64 `json:"unlogged_predicted_tokens"`
+	// UnloggedOf is what the error of the prediction is a share of: UnloggedSent, or
+	// the whole request where the log holds system prompt and tool definitions.
+	UnloggedOf  int64        `json:"unlogged_error_of_tokens"`
+	Differences []Difference `json:"differences"` // all, in the order they were sent
 }
 
 // Change says what is wrong with a part.
@@ -116,8 +119,7 @@ type Sums struct {
 	Extra         int      `json:"extra"`
 	Usage         int      `json:"usage_equal"`
 	UsageOff      int      `json:"usage_different"`
-	// UnloggedError is |predicted − sent| ÷ sent of the unlogged tokens; nil where
-	// no request has both.
+	// UnloggedError are of Pair.UnloggedError; nil where no request has one.
 	UnloggedWorst  *float64 `json:"unlogged_error_worst"`
 	UnloggedMedian *float64 `json:"unlogged_error_median"`
 }

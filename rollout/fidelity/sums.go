@@ -8,20 +8,13 @@ import (
 // OrderKept reports whether all parts that both sides hold stand in the same order.
 func (p Pair) OrderKept() bool { return p.Moved == 0 }
 
-// UnloggedError is |predicted − sent| ÷ sent of the tokens the log does not hold.
-// Where nothing unlogged was sent it is measured against the whole request.
+// UnloggedError is |predicted − sent| of the tokens the log does not hold, as a
+// share of UnloggedOf; nil where the log holds no usage.
 func (p Pair) UnloggedError() *float64 {
-	if p.UnloggedPredicted == nil {
+	if p.UnloggedPredicted == nil || p.UnloggedOf <= 0 {
 		return nil
 	}
-	of := p.UnloggedSent
-	if of <= 0 {
-		of = p.LoggedTokens
-	}
-	if of <= 0 {
-		return nil
-	}
-	e := math.Abs(float64(*p.UnloggedPredicted-p.UnloggedSent)) / float64(of)
+	e := math.Abs(float64(*p.UnloggedPredicted-p.UnloggedSent)) / float64(p.UnloggedOf)
 	return &e
 }
 
