@@ -2,9 +2,9 @@ package replay
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout"
 )
 
@@ -116,7 +116,7 @@ func (l *ledger) soundEdits(edits []Edit, out *layout) map[int][]sizedEdit {
 		bySpan[span] = kept
 	}
 	if bad > 0 {
-		out.warnings = append(out.warnings, fmt.Sprintf("%d edits did not fit the session and were left out", bad))
+		out.warnings = append(out.warnings, term.Count(int64(bad), "edit did not fit the session and was", "edits did not fit the session and were")+" left out")
 	}
 	return bySpan
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/fclog/fclog/internal/term"
 )
@@ -30,7 +31,7 @@ func estimate(recs []Recording, results []outcomes, u int, use Use, report *Repo
 	s.fill(&e, report.Baseline)
 	if s.unsupported == len(recs) {
 		why := s.why[0]
-		return Estimate{Variant: e.Variant, Options: e.Options, Unsupported: &why, Basis: "none: no session given supports it", Warnings: s.warnings}
+		return Estimate{Variant: e.Variant, Options: e.Options, Unsupported: &why, Basis: "none: no session given supports it", Warnings: s.planWarnings(len(recs))}
 	}
 	if o.Detours != nil && s.lossy {
 		e.Detours = o.Detours(recs, plans)
@@ -83,7 +84,7 @@ type sums struct {
 	lossy            bool
 	unsupported      int
 	why              []string
-	warnings         []string
+	said             []said
 	top              []Contribution
 }
 
@@ -112,8 +113,44 @@ func (s *sums) add(rec Recording, r outcomes, u int) {
 		s.unsupported++
 		s.why = append(s.why, plan.Unsupported)
 	}
-	s.warnings = appendNew(s.warnings, slices.Concat(plan.Warnings, low.Warnings)...)
+	for _, text := range appendNew(nil, slices.Concat(plan.Warnings, low.Warnings)...) {
+		s.say(rec.Session.ID, text)
+	}
 	s.top = append(s.top, high.Contributions[:min(len(high.Contributions), topContributions)]...)
+}
+
+// said is a warning and the sessions it was given for.
+type said struct {
+	text     string
+	session  string // the first of them
+	sessions int
+}
+
+// say takes down what a plan warns of. Some plans name their session themselves.
+func (s *sums) say(session, text string) {
+	text = strings.TrimPrefix(text, "session "+session+": ")
+	i := slices.IndexFunc(s.said, func(w said) bool { return w.text == text })
+	if i < 0 {
+		i, s.said = len(s.said), append(s.said, said{text: text, session: session})
+	}
+	s.said[i].sessions++
+}
+
+// planWarnings are the warnings of the plans, each with the session or the number
+// of sessions it holds for where there are several.
+func (s *sums) planWarnings(sessions int) []string {
+	var out []string
+	for _, w := range s.said {
+		switch {
+		case sessions == 1:
+			out = append(out, w.text)
+		case w.sessions == 1:
+			out = append(out, "session "+w.session+": "+w.text)
+		default:
+			out = append(out, fmt.Sprintf("in %d of %s: %s", w.sessions, term.Count(int64(sessions), "session", "sessions"), w.text))
+		}
+	}
+	return out
 }
 
 func appendNew(list []string, more ...string) []string {
@@ -203,9 +240,9 @@ func (s *sums) breakEven(e *Estimate) {
 
 // warn says what the reader must know about this estimate.
 func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
-	out := s.warnings
+	out := s.planWarnings(sessions)
 	if s.unsupported > 0 {
-		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), s.why[0]))
+		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), strings.Join(appendNew(nil, s.why...), "; ")))
 	}
 	if s.silent {
 		out = append(out, "a session holds no usage: the saving is known as counted tokens alone")

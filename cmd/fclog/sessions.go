@@ -74,7 +74,7 @@ func (a *app) sessions(cmd *cobra.Command, f *sessionsFlags, paths []string) err
 		return sel.Agent != "" && s.Source != sel.Agent || s.Modified.Before(sel.Since) || !sel.Until.IsZero() && !s.Modified.Before(sel.Until)
 	})
 	if len(found) == 0 {
-		return fmt.Errorf("%w: %d logs found, none matches the selection", errNothing, all)
+		return fmt.Errorf("%w: %s found, none matches the selection", errNothing, term.Count(int64(all), "log", "logs"))
 	}
 	if sel.Last > 0 {
 		found = found[:min(sel.Last, len(found))]

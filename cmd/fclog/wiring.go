@@ -349,7 +349,7 @@ func (a *app) newest(ctx context.Context, sel analyze.Selection) ([]string, erro
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("%w: %d sessions on this machine, none matches the selection", errNothing, len(found))
+		return nil, fmt.Errorf("%w: %s on this machine, none matches the selection", errNothing, term.Count(int64(len(found)), "session", "sessions"))
 	}
 	// Whatever else is selected may need more than the newest to be found.
 	others := sel

@@ -32,7 +32,7 @@ func subtitle(a *analyze.Audit) []text {
 			agents[i] += fmt.Sprintf(" (%d versions)", len(v))
 		}
 	}
-	parts := []text{fromLog(someOf(agents, "agents")), fromLog(someOf(models, "models"))}
+	parts := []text{fromLog(someOf(agents, "agent", "agents")), fromLog(someOf(models, "model", "models"))}
 	return slices.DeleteFunc(parts, func(t text) bool { return t.s == "" })
 }
 
@@ -43,11 +43,11 @@ func addNew(list []string, s string) []string {
 	return append(list, s)
 }
 
-func someOf(names []string, what string) string {
+func someOf(names []string, one, many string) string {
 	if len(names) <= maxNames {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more %s", strings.Join(names[:maxNames], ", "), len(names)-maxNames, what)
+	return strings.Join(names[:maxNames], ", ") + " and " + term.Count(int64(len(names)-maxNames), "more "+one, "more "+many)
 }
 
 // head is the totals: what was sent, cached or not, and what came back.

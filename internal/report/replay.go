@@ -145,7 +145,7 @@ func replaySubtitle(r *replay.Report) []text {
 	for _, s := range r.Sessions {
 		agents = addNew(agents, s.Source)
 	}
-	return []text{fromLog(someOf(agents, "agents"))}
+	return []text{fromLog(someOf(agents, "agent", "agents"))}
 }
 
 // replayHead is the baseline: what was recorded.
@@ -153,7 +153,7 @@ func replayHead(r *Replay) section {
 	b := r.Report.Baseline
 	parts := []string{fmt.Sprintf("Recorded: **%s**, %s", term.Count(int64(len(r.Report.Sessions)), "session", "sessions"), term.Count(b.Requests, "request", "requests"))}
 	if b.InputTokens == nil {
-		parts = append(parts, fmt.Sprintf("no usage; %s tokens counted", term.Short(b.CountedTokens)))
+		parts = append(parts, fmt.Sprintf("no usage; %s counted", shortTokens(b.CountedTokens)))
 		return section{prose: []string{strings.Join(parts, ", ") + "."}}
 	}
 	input := fmt.Sprintf("**%s input tokens**", term.Short(*b.InputTokens))
@@ -359,14 +359,27 @@ func replaySection(r *Replay, i int, o ReplayOptions) *section {
 	s.lines = append(s.lines, effect(e)...)
 	s.lines = append(s.lines, evidence(e)...)
 	s.lines = append(s.lines, liveTest(v)...)
-	for _, w := range e.Warnings {
-		s.lines = append(s.lines, fromLog("! "+w))
-	}
+	s.lines = append(s.lines, warningLines(e.Warnings, o)...)
 	if command := commandOf(v); command != "" {
 		s.after = []string{command}
 	}
 	s.table = contributions(e, len(r.Report.Sessions) > 1, o)
 	return s
+}
+
+// fewWarnings is how many warnings of a variant are listed without
+// ReplayOptions.Details: many sessions may each have their own.
+const fewWarnings = 6
+
+func warningLines(warnings []string, o ReplayOptions) []text {
+	var out []text
+	for i, w := range warnings {
+		if left := len(warnings) - i; i >= fewWarnings && left > 1 && !o.Details {
+			return append(out, text{s: "! " + more(left, "warning", "warnings") + "; --details lists them"})
+		}
+		out = append(out, fromLog("! "+w))
+	}
+	return out
 }
 
 // effect is what the variant does to these sessions, as sentences.
@@ -388,8 +401,8 @@ func effect(e replay.Estimate) []text {
 		parts = append(parts, shortTokens(*n)+" no longer read from the cache, because "+breaks(e))
 	}
 	basis := "Basis: " + e.Basis
-	if low, high := e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh; low != nil && high != nil && *low != *high {
-		basis += fmt.Sprintf("; with that factor at the quartiles of its spread the saving is %s tokens", compare.Range(term.Short(*low), term.Short(*high)))
+	if low, high := e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh; low != nil && high != nil && term.Short(*low) != term.Short(*high) {
+		basis += fmt.Sprintf("; with that factor at the quartiles of its spread the saving is %s to %s tokens", term.Short(*low), term.Short(*high))
 	}
 	var out []text
 	if len(parts) > 0 {

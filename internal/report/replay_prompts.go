@@ -52,7 +52,7 @@ func promptsDocument(p *Prompts) document {
 	if n := int64(len(p.Lost)); n > 0 {
 		verdict = fmt.Sprintf("**%s lost.**", term.Count(n, "rule is", "rules are"))
 	}
-	d.sections = append(d.sections, section{prose: []string{fmt.Sprintf("%s The variant has %s tokens, the base %s.", verdict, term.Exact(p.VariantTokens), term.Exact(p.BaseTokens))}})
+	d.sections = append(d.sections, section{prose: []string{fmt.Sprintf("%s The variant has %s, the base %s.", verdict, term.Count(p.VariantTokens, "token", "tokens"), term.Exact(p.BaseTokens))}})
 	for _, l := range p.Lost {
 		s := section{title: "Lost: " + l.Rule, lines: []text{fromLog(l.Title), fromLog(l.Why)}}
 		if l.Sentence != "" {

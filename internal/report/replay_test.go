@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,4 +193,39 @@ func TestUnifiedDiff(t *testing.T) {
 		"  @ 8 equal lines", "   " + many[8], "   " + many[9], "  -" + many[10], "  -" + many[11], "  +new", "   " + many[12], "   " + many[13], "  @ 16 equal lines",
 	}, "\n")
 	assert.Contains(t, out, want)
+}
+
+// Many sessions may each have a warning of their own: a few are shown, all with
+// --details.
+func TestReplayWarningsAreFew(t *testing.T) {
+	show := func(n int, details bool) string {
+		r := sampleReplay("x")
+		r.Report.Variants[0].Warnings = nil
+		for i := range n {
+			r.Report.Variants[0].Warnings = append(r.Report.Variants[0].Warnings, fmt.Sprintf("session %d: odd", i))
+		}
+		var out bytes.Buffer
+		require.NoError(t, report.ReplayTerminal(&out, r, report.ReplayOptions{Options: report.Options{Width: 100, UTF8: true}, Details: details, Lines: 5}))
+		return out.String()
+	}
+	assert.Equal(t, 7, strings.Count(show(7, false), ": odd"), "one more takes no more room than its count")
+	assert.NotContains(t, show(7, false), "more warning")
+	assert.Equal(t, 6, strings.Count(show(8, false), ": odd"))
+	assert.Contains(t, show(8, false), "! … and 2 more warnings; --details lists them")
+	assert.Equal(t, 8, strings.Count(show(8, true), ": odd"))
+	assert.Equal(t, 500, strings.Count(show(500, true), ": odd"))
+}
+
+// A factor whose spread changes nothing that can be seen is not worth a sentence.
+func TestReplaySpreadThatCannotBeSeen(t *testing.T) {
+	show := func(low, high int64) string {
+		r := sampleReplay("x")
+		r.Report.Variants[0].StaticSavingSpreadLow, r.Report.Variants[0].StaticSavingSpreadHigh = &low, &high
+		var out bytes.Buffer
+		require.NoError(t, report.ReplayMarkdown(&out, r, report.ReplayOptions{Options: report.Options{UTF8: true}, Lines: 5}))
+		return out.String()
+	}
+	const sentence = "with that factor at the quartiles"
+	assert.Contains(t, show(1_230_000, 1_240_000), sentence+" of its spread the saving is 1.23M to 1.24M tokens.")
+	assert.NotContains(t, show(1_230_000, 1_230_900), sentence)
 }

@@ -112,7 +112,7 @@ func folded(list []analyze.Share) row {
 		sum.Share = &total
 	}
 	r := shareRow(sum)
-	r.cells[0] = plain(fmt.Sprintf("… %d more kinds", len(list)))
+	r.cells[0] = plain("… " + term.Count(int64(len(list)), "more kind", "more kinds"))
 	r.cells[6] = basis(list[0].Basis)
 	r.faint = true
 	return r

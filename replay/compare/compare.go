@@ -316,7 +316,7 @@ func (r *Result) warnAll() {
 			r.warn("%s: %s no full price; USD is over the others", a.Name, term.Count(a.Unpriced, "trial has", "trials have"))
 		}
 		if a.SnapshotOutputs > 0 {
-			r.warn("%s: %d responses hold no final output count; output and USD are too low there", a.Name, a.SnapshotOutputs)
+			r.warn("%s: %s no final output count; output and USD are too low there", a.Name, term.Count(a.SnapshotOutputs, "response holds", "responses hold"))
 		}
 	}
 	if r.PairedTasks == 0 {

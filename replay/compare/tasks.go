@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+
+	"github.com/fclog/fclog/internal/term"
 )
 
 // Case verdicts, as FreeCode gives them.
@@ -119,10 +121,6 @@ func turnMatched(tasks []TaskResult) *TurnMatched {
 	}
 	t.Mean = (tokens[1] - tokens[0]) / t.Requests
 	t.LnTokens = math.Log(tokens[1] / tokens[0])
-	tasksWord := "tasks"
-	if t.Tasks == 1 {
-		tasksWord = "task"
-	}
-	t.PerRequest = fmt.Sprintf("%s tokens per request on %d %s with equal requests", Range(fmt.Sprintf("%+.0f", t.Low), fmt.Sprintf("%+.0f", t.High)), t.Tasks, tasksWord)
+	t.PerRequest = fmt.Sprintf("%s tokens per request on %s with equal requests", Range(fmt.Sprintf("%+.0f", t.Low), fmt.Sprintf("%+.0f", t.High)), term.Count(int64(t.Tasks), "task", "tasks"))
 	return &t
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fclog/fclog/compress"
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
 )
 
@@ -26,8 +27,8 @@ func FromLogs(recs []replay.Recording) Rates {
 		return r
 	}
 	o := Orientation()
-	o.Source = fmt.Sprintf("%s (these logs hold %d truncated and %d comparable whole outputs, %d of each are needed)",
-		o.Source, r.Overall.Cases, r.Overall.NullCases, enough)
+	o.Source = fmt.Sprintf("%s (these logs hold %s and %s to compare with, %d of each are needed)", o.Source,
+		term.Count(r.Overall.Cases, "truncated output", "truncated outputs"), term.Count(r.Overall.NullCases, "whole one", "whole ones"), enough)
 	return o
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/fclog/fclog/compress"
 	"github.com/fclog/fclog/internal/smallfile"
@@ -34,13 +35,21 @@ type Stratum struct {
 	NetHigh        float64       `json:"net_high"`
 	Pool           string        `json:"pool,omitempty"` // strata of the same name hold the same cases
 	Note           string        `json:"note,omitempty"`
+
+	noNull bool // no whole output at all is there to compare with: null and net are unknown
 }
 
 // MarshalJSON writes what is unknown as null: without a case there is no rate.
 func (s Stratum) MarshalJSON() ([]byte, error) {
 	type plain Stratum
-	if s.Cases > 0 {
+	if s.Cases > 0 && !s.noNull {
 		return json.Marshal(plain(s))
+	}
+	rate := func(v float64) *float64 {
+		if s.Cases == 0 {
+			return nil
+		}
+		return &v
 	}
 	null := func(v float64) *float64 {
 		if s.NullCases == 0 {
@@ -59,7 +68,10 @@ func (s Stratum) MarshalJSON() ([]byte, error) {
 		Net      *float64 `json:"net"`
 		NetLow   *float64 `json:"net_low"`
 		NetHigh  *float64 `json:"net_high"`
-	}{plain: plain(s), NullRate: null(s.NullRate), NullLow: null(s.NullLow), NullHigh: null(s.NullHigh)})
+	}{
+		plain: plain(s), Rate: rate(s.Rate), Low: rate(s.Low), High: rate(s.High),
+		NullRate: null(s.NullRate), NullLow: null(s.NullLow), NullHigh: null(s.NullHigh),
+	})
 }
 
 // Rates are base rates of recoveries, from logs or from the orientation figures.
@@ -73,6 +85,24 @@ type Rates struct {
 	Strata         []Stratum    `json:"strata"`
 	Calibration    *Calibration `json:"calibration"` // nil: not checked by cross-validation
 }
+
+// MarshalJSON writes the null and the net as unknown where logs hold no whole output
+// to compare with: what they were drawn to is a guess, not a rate.
+func (r Rates) MarshalJSON() ([]byte, error) {
+	type plain Rates
+	if r.noNull() {
+		r.Strata = slices.Clone(r.Strata)
+		r.Overall.noNull = true
+		for i := range r.Strata {
+			r.Strata[i].noNull = true
+		}
+	}
+	return json.Marshal(plain(r))
+}
+
+// noNull says that rates were fitted on logs without a whole output to compare with.
+// Published rates have a null without a count.
+func (r Rates) noNull() bool { return r.Sessions > 0 && r.Overall.NullCases == 0 }
 
 // schemaVersion is that of saved rates.
 const schemaVersion = 1
@@ -186,8 +216,11 @@ func Load(path string) (Rates, error) {
 	if r.SchemaVersion != schemaVersion {
 		return Rates{}, fmt.Errorf("%s: base rates of version %d, this program reads %d", path, r.SchemaVersion, schemaVersion)
 	}
-	if r.Overall.Cases == 0 {
+	switch {
+	case r.Overall.Cases == 0:
 		return Rates{}, fmt.Errorf("%s: holds no truncated output, hence no rate", path)
+	case r.noNull():
+		return Rates{}, fmt.Errorf("%s: holds no whole output to compare with, hence no net rate", path)
 	}
 	for _, s := range append([]Stratum{r.Overall}, r.Strata...) {
 		if !s.sane() {

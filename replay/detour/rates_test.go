@@ -112,7 +112,7 @@ func TestLookup(t *testing.T) {
 func TestTooFewCases(t *testing.T) {
 	s := sessionOf(t, "s", "task", turn{calls: []act{sh("cat a").truncated()}}, turn{calls: []act{sh("tail -5 a")}}, turn{said: "done"})
 	r := FromLogs([]replay.Recording{recordingOf(s)})
-	assert.Contains(t, r.Source, "these logs hold 1 truncated and 1 comparable")
+	assert.Contains(t, r.Source, "these logs hold 1 truncated output and 1 whole one to compare with, 30 of each")
 	assert.Equal(t, Orientation().Strata, r.Strata)
 	assert.Equal(t, Orientation().Overall, FromLogs(nil).Overall)
 }
@@ -236,6 +236,35 @@ func TestNoCasesAreNoRate(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
 	_, err := Load(file)
 	assert.ErrorContains(t, err, "holds no truncated output")
+}
+
+// Without a whole output to compare with, the rate of the cut ones is known and the
+// null is not; what it was drawn to is never written as a rate.
+func TestNoWholeOutputsAreNoNull(t *testing.T) {
+	r := fit(several(sourceCut, "f", 3, 4))
+	r.Sessions = 1
+	file := filepath.Join(t.TempDir(), "rates.json")
+	var b bytes.Buffer
+	require.NoError(t, r.Write(&b))
+	var out struct {
+		Overall map[string]any   `json:"overall"`
+		Strata  []map[string]any `json:"strata"`
+	}
+	require.NoError(t, json.Unmarshal(b.Bytes(), &out))
+	require.NotEmpty(t, out.Strata)
+	for _, s := range append(out.Strata, out.Overall) {
+		for _, key := range []string{"null_rate", "null_low", "null_high", "net", "net_low", "net_high"} {
+			v, there := s[key]
+			assert.True(t, there && v == nil, key)
+		}
+		assert.Equal(t, []any{4.0, 3.0, 0.0}, []any{s["cases"], s["recoveries"], s["null_cases"]})
+	}
+	assert.InDelta(t, 3.5/5, out.Overall["rate"], 1e-9)
+	assert.InDelta(t, (3+10*3.5/5)/14, out.Strata[0]["rate"], 1e-9, "drawn to the overall rate as by 10 more cases")
+	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
+	_, err := Load(file)
+	assert.ErrorContains(t, err, "holds no whole output to compare with")
+	assert.False(t, r.Strata[0].noNull, "writing changes nothing")
 }
 
 // Whatever was seen: rates lie within 0 and 1, in their interval, and between what
