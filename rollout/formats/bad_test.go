@@ -90,7 +90,7 @@ func TestBadFilesThatAreNoLogs(t *testing.T) {
 		{"binary.jsonl", logfile.ErrNotLog, "binary data"},
 		{"prose.jsonl", logfile.ErrNotLog, "no line of it is a JSON object"},
 		{"lfs-pointer.jsonl", logfile.ErrNotLog, "git lfs pull"},
-		{"unknown.jsonl", ErrUnknown, "the first record has keys event, payload; fclog reads FreeCode, Codex and Claude Code"},
+		{"unknown.jsonl", ErrUnknown, "the first record has keys event, payload; fclog reads " + All().titles()},
 	} {
 		path := filepath.Join(bad, c.file)
 		_, err := Detect(path)

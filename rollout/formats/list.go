@@ -4,6 +4,7 @@ import (
 	"github.com/fclog/fclog/rollout/claudecode"
 	"github.com/fclog/fclog/rollout/codex"
 	"github.com/fclog/fclog/rollout/freecode"
+	"github.com/fclog/fclog/rollout/pi"
 )
 
 // All is the formats fclog reads. A new one is a new line here.
@@ -12,5 +13,6 @@ func All() List {
 		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes},
 		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes},
 		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes},
+		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes},
 	}
 }

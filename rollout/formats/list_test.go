@@ -3,6 +3,7 @@ package formats
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,12 +70,19 @@ func TestSubAgentsAreTied(t *testing.T) {
 	}
 }
 
-// TestOtherAgentsAreNamedUnknown: logs of agents fclog does not read yet are
-// said to be unknown, never taken for one it does.
-func TestOtherAgentsAreNamedUnknown(t *testing.T) {
-	for _, folder := range []string{"api-log", "copilot-cli", "gemini-cli", "opencode", "pi", "swe-agent", "atif"} {
+// TestAgentsAreNeverMistaken: a log is taken for its own agent's or, where fclog
+// does not read that agent yet, said to be unknown.
+func TestAgentsAreNeverMistaken(t *testing.T) {
+	for folder, name := range map[string]string{
+		"api-log": "api-log", "copilot-cli": "copilot-cli", "gemini-cli": "gemini-cli", "opencode": "opencode",
+		"pi": "pi", "swe-agent": "swe-agent", "atif": "atif",
+	} {
 		files, _, err := Expand(context.Background(), []string{devdata.Dir(t, folder)})
-		assert.ErrorIs(t, err, ErrNothing, folder)
-		assert.Empty(t, files, folder)
+		if !slices.ContainsFunc(All(), func(f Format) bool { return f.Name == name }) {
+			assert.ErrorIs(t, err, ErrNothing, folder)
+		}
+		for _, f := range files {
+			assert.Equal(t, name, f.Format.Name, f.Path)
+		}
 	}
 }
