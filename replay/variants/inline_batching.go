@@ -23,6 +23,8 @@ func InlineBatching() replay.Variant {
 		Doc: "An episode is a chain of n responses of one run in which every call only asked for the state of background work: polls, " +
 			"reads of a task's output file, commands that sleep and look. n-1 of its requests go for certain, the last one " +
 			"possibly, where a later response of the run had work to do that did not rest on the result; otherwise the model would have ended its turn once. " +
+			"Certain are only requests that asked about work of which the log shows the end, and that it ended by itself: what was stopped, given input, " +
+			"or never seen to end has no completion that could ride in a later call, so its polls count at the high end only. " +
 			"The removed polls and what came back empty or in progress leave later requests, a final result stays. " +
 			"The words around a poll stay. Notifications are free where they rode in a request that happened anyway, bought where they caused one, " +
 			"redundant where the result had been read already.",
@@ -40,6 +42,8 @@ func planInlineBatching(v replay.View, values replay.Values) replay.Plan {
 		return replay.Plan{Unsupported: "the log does not say which response made which call"}
 	}
 	p.indexPolls()
+	p.findEnds()
+	p.spoken = p.userTexts()
 	for _, e := range p.episodes() {
 		p.removeEpisode(e)
 	}
@@ -55,7 +59,10 @@ type inlinePlan struct {
 	found    map[rollout.PollClass]int // polling responses of episodes, by what they brought
 	count    int                       // episodes
 	possible int                       // removals that are not certain
+	endless  int                       // polling responses without an end that could have been delivered
 	later    map[string][]int          // polls of the session, by what they ask about
+	ended    map[int]bool              // polls of a task that ended by itself, with nothing done to it in between
+	spoken   map[placing]bool          // requests that are the first to carry something a person wrote
 }
 
 // indexPolls groups the polls by what they ask about.
@@ -112,25 +119,132 @@ func appendFull(list [][]int, one []int) [][]int {
 	return append(list, one)
 }
 
-// removeEpisode takes out the first n-1 requests of an episode with what they
-// leave behind. The last one carries most, so keeping it is the low end; it goes
-// too where other work was going on, but what it leaves behind stays in either case.
+// removeEpisode takes out requests of an episode with what they leave behind: for
+// certain those that can be, less one, for the model would have ended its turn once.
+// The last one carries most, so keeping it is the low end; it goes too where other
+// work was going on. What is not certain to go leaves behind what it did in either
+// case.
 func (p *inlinePlan) removeEpisode(episode []int) {
 	p.count++
+	certain := p.certain(episode)
 	last := episode[len(episode)-1]
-	for _, i := range episode[:len(episode)-1] {
-		p.plan.Removals = append(p.plan.Removals, replay.Removal{Request: i, Certain: true, Why: p.why(i)})
-		for _, c := range p.calls[i] {
-			p.dropPoll(c)
-		}
-	}
-	for _, i := range episode {
+	for k, i := range episode {
 		p.found[p.brought(i)]++
+		if certain[i] {
+			p.plan.Removals = append(p.plan.Removals, replay.Removal{Request: i, Certain: true, Why: p.why(i)})
+			for _, c := range p.calls[i] {
+				p.dropPoll(c)
+			}
+		} else if i != last {
+			if !p.delivered(episode[k:]) {
+				p.endless++
+			}
+			p.plan.Removals = append(p.plan.Removals, replay.Removal{Request: i, Why: p.why(i)})
+		}
 	}
 	if p.otherWork(episode) {
 		p.possible++
 		p.plan.Removals = append(p.plan.Removals, replay.Removal{Request: last, Why: p.why(last)})
 	}
+}
+
+// certain picks the requests of an episode that go for certain: all but the last of
+// those that can. A request that is the first to carry what a person wrote along the
+// way would have been made in any case.
+func (p *inlinePlan) certain(episode []int) map[int]bool {
+	var can []int
+	for k, i := range episode {
+		r := p.Session.Requests[i]
+		answers := k > 0 && p.spoken[placing{r.Chain, r.Number}]
+		if !answers && p.delivered(episode[k:]) {
+			can = append(can, i)
+		}
+	}
+	out := map[int]bool{}
+	for _, i := range can[:max(len(can)-1, 0)] {
+		out[i] = true
+	}
+	return out
+}
+
+// delivered says whether all that the first of some polling responses asked about
+// came to an end that could have been delivered. A poll that names no task, or none
+// that exists, waits for whatever ended in the same episode.
+func (p *inlinePlan) delivered(responses []int) bool {
+	for _, c := range p.calls[responses[0]] {
+		call := p.Session.Calls[c]
+		nameless := call.Task == "" || call.Poll == rollout.PollLost
+		if !p.ended[c] && !(nameless && p.endsIn(responses)) {
+			return false
+		}
+	}
+	return true
+}
+
+// endsIn says whether any of some polling responses brought the end of its task.
+func (p *inlinePlan) endsIn(responses []int) bool {
+	return slices.ContainsFunc(responses, func(i int) bool {
+		return slices.ContainsFunc(p.calls[i], func(c int) bool {
+			call := p.Session.Calls[c]
+			return call.Poll == rollout.PollFinal && (call.Task == "" || p.ended[c])
+		})
+	})
+}
+
+// findEnds marks the polls of tasks that ended by themselves: a later poll brought
+// the end, or a notification told it, and no call gave the task input or stopped it
+// in between.
+func (p *inlinePlan) findEnds() {
+	p.ended = map[int]bool{}
+	tasks := map[string][]int{}
+	for i, c := range p.Session.Calls {
+		if c.Task != "" {
+			tasks[c.Task] = append(tasks[c.Task], i)
+		}
+	}
+	told := p.toldEnds()
+	for task, calls := range tasks {
+		var waiting []int
+		over := false
+		for _, i := range calls {
+			switch c := p.Session.Calls[i]; {
+			case c.Poll == rollout.NoPoll:
+				waiting, over = nil, false
+			case over:
+				p.ended[i] = true
+			default:
+				waiting = append(waiting, i)
+				over = c.Poll == rollout.PollFinal
+			}
+			if over {
+				p.markEnded(waiting)
+				waiting = nil
+			}
+		}
+		p.markEnded(slices.DeleteFunc(waiting, func(i int) bool { return p.Session.Calls[i].Request >= told[task] }))
+	}
+}
+
+func (p *inlinePlan) markEnded(calls []int) {
+	for _, i := range calls {
+		p.ended[i] = true
+	}
+}
+
+// toldEnds is the last request that was the first to carry a notification of the end
+// of each task.
+func (p *inlinePlan) toldEnds() map[string]int {
+	out := map[string]int{}
+	for item := range p.Session.Items {
+		if !p.isNotice(item) || len(p.spans[item]) == 0 {
+			continue
+		}
+		sp := p.Session.Spans[p.spans[item][0]]
+		for _, task := range tasksOf(p.recorded(item)) {
+			out[task] = max(out[task], p.index[placing{sp.Chain, sp.First}])
+		}
+	}
+	return out
 }
 
 // pollRank orders the classes by how much they say of a response with several polls.
@@ -222,12 +336,15 @@ func (p *inlinePlan) otherWork(episode []int) bool {
 	return false
 }
 
+// restsOn says whether a call seems to rest on what an episode brought: it stops or
+// feeds what was asked about, or names something out of a result.
 func (p *inlinePlan) restsOn(call int, episode []int) bool {
+	task := p.Session.Calls[call].Task
 	args := p.Session.Texts[p.Session.Calls[call].Args].S
 	for _, i := range episode {
 		for _, c := range p.calls[i] {
 			poll := p.Session.Calls[c]
-			if dependsOn(args, p.Session.Texts[poll.Args].S, p.recorded(poll.ResultItem), dependingWord) {
+			if task != "" && task == poll.Task || dependsOn(args, p.Session.Texts[poll.Args].S, p.recorded(poll.ResultItem), dependingWord) {
 				return true
 			}
 		}
@@ -252,6 +369,10 @@ func (p *inlinePlan) sayPolls() {
 	text := fmt.Sprintf("%s in %s: %s.", times(total, "polling response", "polling responses"), times(p.count, "episode", "episodes"), strings.Join(parts, ", "))
 	if p.possible > 0 {
 		text += fmt.Sprintf(" The last of an episode goes only at the high end, in %s with other work to do.", times(p.possible, "episode", "episodes"))
+	}
+	if p.endless > 0 {
+		text += fmt.Sprintf(" %s only at the high end: the log shows no end of what was asked about, or it was stopped or given input, so there may have been no completion to deliver.",
+			times(p.endless, "polling response counts", "polling responses count"))
 	}
 	p.plan.Warnings = append(p.plan.Warnings, text)
 }

@@ -122,8 +122,42 @@ func TestEpisodes(t *testing.T) {
 			script: newScript().user("x").request(10, 1, reply{asks: []ask{one, one}}).request(10, 1, reply{asks: []ask{last}}).request(10, 1, reply{}),
 		},
 		{
-			name: "a log that ends while polling", certain: []int{0},
+			name: "a log that ends while polling: no end is known", maybe: []int{0},
 			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{one}}),
+		},
+		{
+			name: "polls of a task that is stopped then", maybe: []int{0}, certain: nil,
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{one}}).
+				request(10, 1, reply{asks: []ask{touches("one")}}).request(10, 1, reply{}),
+		},
+		{
+			name: "polls of a task that waited for input: only those behind the input waited for the end", certain: []int{3}, maybe: []int{0},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{one}}).
+				request(10, 1, reply{asks: []ask{touches("one")}}).
+				request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{last}}).request(10, 1, reply{}),
+		},
+		{
+			name: "the end was told, not read", certain: []int{0},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{text: "later"}).
+				notify("one").request(10, 1, reply{}),
+		},
+		{
+			name: "a server beside a task that ends: its polls would not have been answered", certain: []int{0}, maybe: []int{1, 2},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).request(10, 1, reply{asks: []ask{polls("server", rollout.PollProgress, "hit")}}).
+				request(10, 1, reply{asks: []ask{last}}).request(10, 1, reply{asks: []ask{polls("server", rollout.PollEmpty, "nothing")}}).request(10, 1, reply{}),
+		},
+		{
+			name: "waits without a task: for what ended in the same episode", certain: []int{0},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{polls("", rollout.PollUnknown, "")}}).request(10, 1, reply{asks: []ask{last}}).request(10, 1, reply{}),
+		},
+		{
+			name: "waits without a task and without an end", maybe: []int{0},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{polls("", rollout.PollUnknown, "")}}).request(10, 1, reply{asks: []ask{polls("", rollout.PollUnknown, "")}}).request(10, 1, reply{}),
+		},
+		{
+			name: "an answer to the user would have come in any case", certain: []int{0}, maybe: []int{1},
+			script: newScript().user("x").request(10, 1, reply{asks: []ask{one}}).user("how is it?").request(10, 1, reply{asks: []ask{one}}).
+				request(10, 1, reply{asks: []ask{last}}).request(10, 1, reply{}),
 		},
 		{name: "no polls", script: newScript().user("x").request(10, 1, reply{asks: []ask{edits("f")}}).request(10, 1, reply{})},
 	}
@@ -141,6 +175,33 @@ func TestEpisodes(t *testing.T) {
 			assert.Equal(t, c.maybe, maybe)
 		})
 	}
+}
+
+// An install hangs: three polls bring nothing, then it is stopped. No completion could
+// have been delivered, so nothing is certain to be saved.
+func TestHungInstall(t *testing.T) {
+	hung := func() ask { return polls("install", rollout.PollEmpty, "still running") }
+	v := newScript().user("install it").
+		request(1000, 20, reply{asks: []ask{starts("install")}}).
+		request(1100, 10, reply{asks: []ask{hung()}}).
+		request(1110, 11, reply{asks: []ask{hung()}}).
+		request(1120, 12, reply{asks: []ask{hung()}}).
+		request(1130, 13, reply{asks: []ask{touches("install")}}).
+		request(1200, 5, reply{text: "it hung"}).recorded(t)
+	p := InlineBatching().Plan(v, nil)
+	// The call that stops the install rests on them, so the last of the three stays at
+	// the high end too.
+	assert.Equal(t, []replay.Removal{{Request: 1, Why: "poll-empty"}, {Request: 2, Why: "poll-empty"}}, p.Removals)
+	assert.Empty(t, p.Edits, "what may stay leaves behind what it did")
+	require.Len(t, p.Warnings, 1)
+	assert.Contains(t, p.Warnings[0], "2 polling responses count only at the high end: the log shows no end of what was asked about")
+
+	// Recorded: 1000 + 1100 + 1110 + 1120 + 1130 + 1200 = 6660 in, 20 + 10 + 11 + 12 + 13 + 5 = 71 out.
+	low, high := priced(t, v, p)
+	assert.EqualValues(t, 6660, *low.Total.InputTokens)
+	assert.EqualValues(t, 71, *low.Total.OutputTokens)
+	assert.EqualValues(t, 6660-(1100+1110), *high.Total.InputTokens)
+	assert.EqualValues(t, 71-(10+11), *high.Total.OutputTokens)
 }
 
 // A run border ends an episode.

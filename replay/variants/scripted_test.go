@@ -118,6 +118,11 @@ func polls(task string, class rollout.PollClass, result string) ask {
 	return ask{Call: rollout.Call{Tool: "bashoutput", Class: rollout.PollTool, ReadOnly: true, Task: task, Poll: class}, args: "poll " + task, result: result}
 }
 
+// touches gives a running task input, or stops it.
+func touches(task string) ask {
+	return ask{Call: rollout.Call{Tool: "write_stdin", Class: rollout.ShellTool, Mutates: true, Task: task}, args: "type into " + task, result: "interrupted"}
+}
+
 func reads(path, result string) ask {
 	return ask{Call: rollout.Call{Tool: "read", Class: rollout.ReadTool, ReadOnly: true, Path: path}, args: "read " + path, result: result}
 }
