@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/fclog/fclog/rollout/atif"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
@@ -49,6 +51,7 @@ func (l List) Expand(ctx context.Context, paths []string) ([]File, []Skipped, er
 		}
 	}
 	e.preferPlain()
+	e.preferNative()
 	e.dropUsed()
 	tie(e.files)
 	if len(e.files) == 0 {
@@ -225,6 +228,35 @@ func (e *expansion) preferPlain() {
 		kept = append(kept, f)
 	}
 	e.files = kept
+}
+
+// preferNative drops the trajectories that an evaluation harness made of an
+// agent's own log, where that log lies beside or below them: both are of the same
+// run, and the log holds more.
+func (e *expansion) preferNative() {
+	if !slices.ContainsFunc(e.files, func(f File) bool { return f.Format.Name == atif.Name }) {
+		return
+	}
+	kept := e.files[:0:0]
+	for _, f := range e.files {
+		if f.Format.Name == atif.Name && slices.ContainsFunc(e.files, func(native File) bool { return converted(f.Path, native) }) {
+			e.skip(f.Path, "the agent's own log of the same run lies beside it and is read instead")
+			continue
+		}
+		kept = append(kept, f)
+	}
+	e.files = kept
+}
+
+// converted says whether a trajectory stands where the harness puts what it made
+// of a log: trajectory.json in a trial's folder agent, the log in it too.
+func converted(trajectory string, native File) bool {
+	dir, name := filepath.Split(trajectory)
+	if native.Format.Name == atif.Name || filepath.Base(dir) != "agent" || !strings.HasPrefix(name, "trajectory.") {
+		return false
+	}
+	rel, err := filepath.Rel(dir, native.Path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 func uncompressed(path string) string {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"github.com/fclog/fclog/rollout/atif"
 	"github.com/fclog/fclog/rollout/claudecode"
 	"github.com/fclog/fclog/rollout/codex"
 	"github.com/fclog/fclog/rollout/freecode"
@@ -13,6 +14,7 @@ func All() List {
 		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes},
 		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes},
 		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes},
+		{atif.Name, "ATIF", atif.Detect, atif.Read, atif.Companions, atif.Depends, atif.Homes},
 		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes},
 	}
 }
