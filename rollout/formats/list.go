@@ -5,6 +5,7 @@ import (
 	"github.com/fclog/fclog/rollout/claudecode"
 	"github.com/fclog/fclog/rollout/codex"
 	"github.com/fclog/fclog/rollout/freecode"
+	"github.com/fclog/fclog/rollout/gemini"
 	"github.com/fclog/fclog/rollout/pi"
 )
 
@@ -16,5 +17,6 @@ func All() List {
 		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes},
 		{atif.Name, "ATIF", atif.Detect, atif.Read, atif.Companions, atif.Depends, atif.Homes},
 		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes},
+		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes},
 	}
 }

@@ -1,0 +1,132 @@
+package gemini
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fclog/fclog/rollout/logfile"
+)
+
+// entry is a message as it stands in the list now.
+type entry struct {
+	message
+	line    int
+	request int  // request it answers; -1 none
+	joined  bool // calls of the answer before it, which the recorder split off
+	pieces  []*piece
+	results []*piece // of its calls, from the calls' own records
+}
+
+// apply takes one record of the file.
+func (c *chat) apply(r *record, line int) {
+	switch {
+	case r.RewindTo.OK || r.RewindTo.Odd:
+		c.rewind(r.RewindTo.V)
+	case r.ID.V != "":
+		c.put(r.message, line, true)
+	case r.Set.OK || r.Set.Odd:
+		c.describe(&r.Set.V)
+		c.checkpoint(&r.Set.V, line)
+	case r.SessionID.V != "" || r.ProjectHash.V != "":
+		c.describe(&r.header)
+		c.checkpoint(&r.header, line)
+	default:
+		c.fold("unknown-record", line, "the record is no header, message, update or rewind; it was counted only")
+	}
+}
+
+// rewind drops a message and all after it; all of them if it is unknown.
+func (c *chat) rewind(id string) {
+	at := slices.IndexFunc(c.list, func(e *entry) bool { return e.ID.V == id })
+	c.list = c.list[:max(at, 0)]
+}
+
+// checkpoint sets the list anew. Answers that stood in no record before are
+// requests of this file: its beginning was converted from another.
+func (c *chat) checkpoint(h *header, line int) {
+	if !h.Messages.OK {
+		return
+	}
+	known := map[string]*entry{}
+	for _, e := range c.list {
+		known[e.Type.V+"\x00"+e.ID.V] = e
+	}
+	c.list = nil
+	for _, raw := range h.Messages.V {
+		var m message
+		if logfile.Unmarshal(raw, &m) != nil {
+			c.fold("bad-record", line, "a message of a checkpoint could not be read; it was skipped")
+			continue
+		}
+		if old := known[m.Type.V+"\x00"+m.ID.V]; old != nil && old.request >= 0 {
+			c.restore(m, old, line)
+			continue
+		}
+		c.put(m, line, false)
+	}
+}
+
+// restore puts back an answer whose request is known, in the form the checkpoint
+// gives it.
+func (c *chat) restore(m message, old *entry, line int) {
+	e := &entry{message: m, line: line, request: old.request, joined: old.joined}
+	c.list = append(c.list, e)
+	c.render(e)
+}
+
+// put adds a message, or replaces the one with its ID where it stands. Inside a
+// checkpoint (replace false) IDs repeat: an answer and its results share one.
+func (c *chat) put(m message, line int, replace bool) {
+	c.time(m.Timestamp)
+	if !slices.Contains(types, m.Type.V) {
+		c.fold("unknown-record", line, "the type of a message is not known; it was counted only")
+		return
+	}
+	if replace {
+		if i := slices.IndexFunc(c.list, func(e *entry) bool { return e.ID.V == m.ID.V && e.Type.V == m.Type.V }); i >= 0 {
+			c.update(c.list[i], m)
+			return
+		}
+	}
+	e := &entry{message: m, line: line, request: -1}
+	switch m.Type.V {
+	case "gemini":
+		c.answer(e)
+	case "error":
+		c.failure(e)
+		return
+	case "user":
+	default:
+		return
+	}
+	c.list = append(c.list, e)
+	c.render(e)
+}
+
+// update replaces a message by a later record of it.
+func (c *chat) update(e *entry, m message) {
+	before := e.message
+	e.message = m
+	if e.Type.V == "gemini" {
+		if e.request >= 0 && !e.joined {
+			c.complete(e, &before)
+		}
+		if !m.Tokens.OK {
+			e.Tokens = before.Tokens
+		}
+	}
+	c.render(e)
+}
+
+// messages decodes those of a list that are messages.
+func messages(list []jsontext.Value) []message {
+	var out []message
+	for _, raw := range list {
+		var m message
+		if logfile.Unmarshal(raw, &m) == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
