@@ -164,30 +164,29 @@ func diff(rebuilt, sent []Part) difference {
 }
 
 // gap pairs what stands between two matches: parts of the same call, else of the
-// same class, in order, differ; the rest is missing or extra.
+// same class and tool, in order, differ; the rest is missing or extra.
 func (d *difference) gap(rebuilt, sent []Part, ours, theirs [2]int) {
 	used := map[int]bool{}
-	partner := func(p Part, call bool) int {
-		for i := ours[0]; i < ours[1]; i++ {
-			q := rebuilt[i]
-			if used[i] || !alike(q, p) || call != (p.CallID != "" && p.CallID == q.CallID) || !call && p.CallID != "" && q.CallID != "" {
+	partner := map[int]int{}
+	for _, same := range []func(x, y Part) bool{sameCall, sameTool} {
+		for j := theirs[0]; j < theirs[1]; j++ {
+			if _, ok := partner[j]; ok {
 				continue
 			}
-			used[i] = true
-			return i
+			for i := ours[0]; i < ours[1]; i++ {
+				if !used[i] && alike(rebuilt[i], sent[j]) && same(rebuilt[i], sent[j]) {
+					used[i], partner[j] = true, i
+					break
+				}
+			}
 		}
-		return -1
 	}
 	for j := theirs[0]; j < theirs[1]; j++ {
-		i := partner(sent[j], true)
-		if i < 0 {
-			i = partner(sent[j], false)
-		}
-		if i < 0 {
-			d.edits = append(d.edits, edit{MissingPart, -1, j})
+		if i, ok := partner[j]; ok {
+			d.edits = append(d.edits, edit{DifferentPart, i, j})
 			continue
 		}
-		d.edits = append(d.edits, edit{DifferentPart, i, j})
+		d.edits = append(d.edits, edit{MissingPart, -1, j})
 	}
 	for i := ours[0]; i < ours[1]; i++ {
 		if !used[i] {
@@ -195,6 +194,12 @@ func (d *difference) gap(rebuilt, sent []Part, ours, theirs [2]int) {
 		}
 	}
 }
+
+func sameCall(x, y Part) bool { return x.CallID != "" && x.CallID == y.CallID }
+
+// sameTool takes call IDs for the agent's own affair: some logs have others than
+// were sent.
+func sameTool(x, y Part) bool { return x.Name == "" || y.Name == "" || x.Name == y.Name }
 
 // moves finds the parts that both sides hold out of order: a part sent that was
 // not matched and a rebuilt one of the same text elsewhere.
