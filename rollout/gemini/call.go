@@ -116,6 +116,9 @@ func (c *chat) settle(k *call, p *piece, s string) {
 
 // status is what the recorder says of a call.
 func (c *chat) status(call *rollout.Call, status string) {
+	if call.Denied {
+		return
+	}
 	failed := status == "error"
 	switch status {
 	case "success", "error":

@@ -57,7 +57,37 @@ func Depends(path string) []string {
 			break
 		}
 	}
-	return append(out, parentFiles(path)...)
+	return append(append(out, parentFiles(path)...), outputs(path)...)
+}
+
+// outputs lists the stored whole outputs of a session's cut results.
+func outputs(path string) []string {
+	id := sessionID(path)
+	if id == "" || id != filepath.Base(id) {
+		return nil
+	}
+	found, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(path)), "tool-outputs", "session-"+glob.Replace(id), "*"))
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// whole finds the stored output of a cut result. The log names it as the machine
+// it was written on did; it is looked for beside this copy of the chats.
+func (c *chat) whole(call *rollout.Call) {
+	parts := strings.Split(strings.ReplaceAll(call.Handle, "\\", "/"), "/")
+	n := len(parts)
+	if n < 3 || parts[n-3] != "tool-outputs" || parts[n-1] == ".." || parts[n-2] == ".." {
+		return
+	}
+	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.path)), "tool-outputs", parts[n-2], parts[n-1]))
+	if err != nil {
+		return
+	}
+	clean, _ := logfile.ValidUTF8(data)
+	text := c.b.Text(string(clean))
+	call.Full = &text
 }
 
 // sessionID is the ID a chat's header names.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
@@ -48,7 +49,7 @@ func (c *chat) checkpoint(h *header, line int) {
 	if !h.Messages.OK {
 		return
 	}
-	known := map[string]*entry{}
+	prompted, known := c.prompted, map[string]*entry{}
 	for _, e := range c.list {
 		known[e.Type.V+"\x00"+e.ID.V] = e
 	}
@@ -65,6 +66,16 @@ func (c *chat) checkpoint(h *header, line int) {
 		}
 		c.put(m, line, false)
 	}
+	c.prompted = prompted && c.asks()
+}
+
+// asks reports whether the list ends with a prompt.
+func (c *chat) asks() bool {
+	if len(c.list) == 0 {
+		return false
+	}
+	pieces := c.list[len(c.list)-1].pieces
+	return len(pieces) > 0 && (pieces[len(pieces)-1].Kind == rollout.UserText || pieces[len(pieces)-1].Kind == rollout.Reminder)
 }
 
 // restore puts back an answer whose request is known, in the form the checkpoint

@@ -46,7 +46,7 @@ func (c *chat) render(e *entry) {
 			e.pieces = append(e.pieces, c.data(&p.Inline.V, rollout.RoleUser, nil))
 		case p.Text.V != "":
 			piece := c.userText(e, p.Text.V)
-			restated = restated || piece.Kind != rollout.UserText
+			restated = restated || piece.Kind == rollout.ProjectContext || piece.Kind == rollout.Summary
 			c.prompted = c.prompted || !restated
 			e.pieces = append(e.pieces, piece)
 		}
@@ -59,6 +59,8 @@ func (c *chat) userText(e *entry, s string) *piece {
 	switch start := strings.TrimSpace(s); {
 	case strings.HasPrefix(start, "<session_context>"):
 		it.Kind, it.Label = rollout.ProjectContext, "session_context"
+	case strings.HasPrefix(start, "System: "):
+		it.Kind = rollout.Reminder
 	case strings.HasPrefix(start, "<state_snapshot>"):
 		it.Kind = rollout.Summary
 		c.compacted(e, it.Text)

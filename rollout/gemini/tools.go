@@ -65,7 +65,9 @@ func (c *chat) describeCall(call *rollout.Call, args string) {
 	case rollout.ShellTool:
 		call.Command = a.Command.V
 		call.ReadOnly, call.Mutates = shellcmd.Effect(a.Command.V)
-		c.watch(call)
+		if !a.Background.V {
+			c.watch(call)
+		}
 	case rollout.PollTool:
 		call.Task, call.Poll = strings.Trim(string(a.PID), `" `), rollout.PollUnknown
 		if call.Task == "" && len(c.tasks) > 0 {
@@ -151,6 +153,7 @@ func (c *chat) outcome(call *rollout.Call, s string) {
 	if m := tooLarge.FindStringSubmatch(s); m != nil && strings.HasPrefix(strings.TrimSpace(s), "Output too large") {
 		call.Truncated, call.Handle = rollout.Recoverable, strings.TrimRight(m[1], ".")
 		c.handles[call.Handle] = call.Handle
+		c.whole(call)
 	} else if m := cutRead.FindStringSubmatch(s); m != nil && call.Class == rollout.ReadTool && readWasCut(call, m[1], m[2]) {
 		call.Truncated, call.Handle = rollout.Recoverable, call.Path
 		c.handles[call.Path] = call.Path
