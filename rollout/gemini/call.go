@@ -17,7 +17,7 @@ type call struct {
 // piece is the call as it is sent.
 func (k *call) piece() *piece {
 	it := k.c.b.Session.Calls[k.index].ArgsItem
-	return &piece{Item: k.c.b.Session.Items[it], item: it}
+	return &piece{Item: k.c.b.Session.Items[it], Index: it}
 }
 
 // restated is a call part of a content: of an answer whose calls are known, or of
@@ -27,10 +27,10 @@ func (c *chat) restated(e *entry, f *functionCall) *piece {
 		return known.piece()
 	}
 	args := argsText(f.Args)
-	sought := key{rollout.ToolCall, f.Name.V, c.b.Text(args)}
-	for _, p := range c.sent {
-		if p.key() == sought {
-			return &piece{Item: p.Item, item: -1}
+	sought := c.b.Text(args)
+	for _, p := range c.sent.Pieces() {
+		if p.Kind == rollout.ToolCall && p.Tool == f.Name.V && p.Text == sought {
+			return &piece{Item: p.Item, Index: -1}
 		}
 	}
 	return c.add(e, f.ID.V, f.Name.V, args).piece()
@@ -105,12 +105,12 @@ func (c *chat) settle(k *call, p *piece, s string) {
 		p.Tool = call.Tool
 	}
 	if k.result {
-		p.item = call.ResultItem
+		p.Index = call.ResultItem
 		return
 	}
 	k.result = true
 	call.ResultItem = c.b.Item(p.Item)
-	p.item = call.ResultItem
+	p.Index = call.ResultItem
 	c.outcome(call, s)
 }
 

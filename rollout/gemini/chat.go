@@ -5,25 +5,24 @@ import (
 	"strings"
 
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/conversation"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
 // chat rebuilds the requests of one file.
 type chat struct {
 	b      *rollout.Builder
-	chain  *rollout.Chain
 	path   string
 	folded map[string]int
 
-	list     []*entry          // the conversation now
-	sent     []*piece          // what stands in the chain
-	placed   map[int]*piece    // by item: the piece of sent that carries it
-	requests map[string]int    // by message ID
-	calls    map[string]*call  // by logged call ID; the newest
-	ids      map[string]bool   // call IDs given out
-	handles  map[string]string // what a later call can go back to: path to handle
-	tasks    []*task           // background work under way
-	polls    map[string]string // by task: what the last look at it brought
+	list     []*entry                   // the conversation now
+	sent     *conversation.Conversation // what stands in the chain
+	requests map[string]int             // by message ID
+	calls    map[string]*call           // by logged call ID; the newest
+	ids      map[string]bool            // call IDs given out
+	handles  map[string]string          // what a later call can go back to: path to handle
+	tasks    []*task                    // background work under way
+	polls    map[string]string          // by task: what the last look at it brought
 	summed   map[rollout.TextID]bool
 	said     map[said]int // item of a text of an answer
 
@@ -34,7 +33,7 @@ type chat struct {
 func newChat(path string) *chat {
 	b := rollout.NewBuilder(Name)
 	return &chat{
-		b: b, chain: b.Chain(), path: path, folded: map[string]int{}, placed: map[int]*piece{},
+		b: b, sent: conversation.New(b, b.Chain()), path: path, folded: map[string]int{},
 		requests: map[string]int{}, calls: map[string]*call{}, ids: map[string]bool{},
 		handles: map[string]string{}, polls: map[string]string{}, summed: map[rollout.TextID]bool{}, said: map[said]int{},
 	}
@@ -68,15 +67,15 @@ func (c *chat) answer(e *entry) {
 
 // request records a request that carries the list as it stands.
 func (c *chat) request(r rollout.Request) int {
-	c.sync()
+	c.sent.Set(c.payload())
 	if c.prompted || c.run == 0 {
 		c.run++
 	}
 	c.prompted = false
 	r.Kind, r.Run, r.Attempt, r.Base, r.Provider = rollout.KindTurn, c.run, 1, -1, "google"
-	n := contents(c.sent)
+	n := contents(c.sent.Pieces())
 	r.Messages = &n
-	return c.chain.Request(r)
+	return c.sent.Chain().Request(r)
 }
 
 // complete adds what a later record of an answer tells of its request.

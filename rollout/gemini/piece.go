@@ -5,30 +5,14 @@ import (
 
 	"github.com/fclog/fclog/internal/images"
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/conversation"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// piece is one part of a content as it is sent.
-type piece struct {
-	rollout.Item
-	item  int // -1: none yet
-	entry *rollout.Entry
-}
-
-// key tells pieces that are the same content through checkpoints, which give
-// messages new IDs and calls none: a result by its call, all else by its text.
-type key struct {
-	kind rollout.ItemKind
-	name string
-	text rollout.TextID
-}
-
-func (p *piece) key() key {
-	if p.Kind == rollout.ToolResult && p.CallID != "" {
-		return key{p.Kind, p.CallID, 0}
-	}
-	return key{p.Kind, p.Tool, p.Text}
-}
+// piece is one part of a content as it is sent. A result is the same content for
+// as long as it is of the same call, all else for as long as its text is the same:
+// checkpoints give messages new IDs and calls none.
+type piece = conversation.Piece
 
 // render makes the pieces of a message.
 func (c *chat) render(e *entry) {
@@ -65,7 +49,7 @@ func (c *chat) userText(e *entry, s string) *piece {
 		it.Kind = rollout.Summary
 		c.compacted(e, it.Text)
 	}
-	return &piece{Item: it, item: -1}
+	return &piece{Item: it, Index: -1}
 }
 
 // compacted notes the call that wrote a summary: it was billed and is not logged.
@@ -115,7 +99,7 @@ func (c *chat) renderAnswer(e *entry) {
 // answerText is text of the model. An answer's own text is an item at once, so
 // that it counts even where no request follows.
 func (c *chat) answerText(e *entry, s string) *piece {
-	p := &piece{item: -1, Item: rollout.Item{Kind: rollout.AssistantText, Role: rollout.RoleAssistant,
+	p := &piece{Index: -1, Item: rollout.Item{Kind: rollout.AssistantText, Role: rollout.RoleAssistant,
 		Origin: rollout.Logged, Request: e.request, Text: c.b.Text(s)}}
 	if e.request < 0 {
 		return p
@@ -125,7 +109,7 @@ func (c *chat) answerText(e *entry, s string) *piece {
 		known = c.b.Item(p.Item)
 		c.said[said{e.request, p.Text}] = known
 	}
-	p.item = known
+	p.Index = known
 	return p
 }
 
@@ -153,10 +137,12 @@ func (c *chat) response(f *functionResponse, known *call) []*piece {
 
 // result is the text that came of a call.
 func (c *chat) result(id, tool, s string, known *call) *piece {
-	p := &piece{item: -1, Item: rollout.Item{Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: tool, CallID: id,
+	p := &piece{Index: -1, Item: rollout.Item{Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: tool, CallID: id,
 		Origin: rollout.Logged, Request: -1, Text: c.b.Text(s)}}
+	p.Match = id
 	if known != nil {
 		p.CallID = c.b.Session.Calls[known.index].ID
+		p.Match = p.CallID
 		c.settle(known, p, s)
 	}
 	return p
@@ -171,7 +157,7 @@ func (c *chat) data(b *blob, role rollout.Role, of *piece) *piece {
 	if n, ok := images.Tokens(c.model(), b.Data.V); ok && strings.HasPrefix(b.MimeType.V, "image/") {
 		it.Tokens = &n
 	}
-	return &piece{Item: it, item: -1}
+	return &piece{Item: it, Index: -1}
 }
 
 // model is the model named last.

@@ -44,7 +44,7 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 
 // finish closes the session and fills in its own facts.
 func (c *chat) finish(kind string, problems []rollout.Problem) *rollout.Session {
-	c.sync()
+	c.sent.Set(c.payload())
 	s := c.b.Session
 	s.File = c.path
 	if s.ID == "" {
