@@ -145,7 +145,7 @@ func (e *expansion) file(path string, named bool) (Format, bool) {
 			e.skip(path, reason(err, path))
 			return Format{}, false
 		}
-		if !like {
+		if !like && !e.list.carried(path) {
 			return Format{}, false
 		}
 	}

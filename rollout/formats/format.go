@@ -25,8 +25,12 @@ type Format struct {
 	Companions func(path string) []string
 	// Depends names other files whose content Read uses.
 	Depends func(path string) []string
-	// Homes names the folders where this agent keeps its logs, existing or not.
+	// Homes names the folders and files where this agent keeps its logs, existing
+	// or not.
 	Homes func(getenv func(string) string) []string
+	// Carrier recognises files of this format that hold no JSON records, such as
+	// a database; nil if there are none.
+	Carrier func(path string) bool
 }
 
 // List is the formats to choose from. The first that detects its own wins.
@@ -56,9 +60,12 @@ func (l List) Detect(path string) (Format, error) {
 	return f, err
 }
 
-// look names the format of a file and returns its first records. ErrUnknown
-// comes bare.
+// look names the format of a file and returns its first records, none of a file
+// that holds none. ErrUnknown comes bare.
 func (l List) look(path string) (Format, [][]byte, error) {
+	if f, ok := l.carrier(path); ok {
+		return f, nil, nil
+	}
 	head, err := logfile.Head(path, headRecords)
 	if err != nil {
 		return Format{}, nil, err
@@ -67,6 +74,20 @@ func (l List) look(path string) (Format, [][]byte, error) {
 		return f, head, nil
 	}
 	return Format{}, head, ErrUnknown
+}
+
+// carrier names the format of a file that holds no JSON records.
+func (l List) carrier(path string) (Format, bool) {
+	i := slices.IndexFunc(l, func(f Format) bool { return f.Carrier != nil && f.Carrier(path) })
+	if i < 0 {
+		return Format{}, false
+	}
+	return l[i], true
+}
+
+func (l List) carried(path string) bool {
+	_, ok := l.carrier(path)
+	return ok
 }
 
 func (l List) match(head [][]byte) (Format, bool) {

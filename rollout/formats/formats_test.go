@@ -221,3 +221,41 @@ func TestInstalled(t *testing.T) {
 	require.ErrorIs(t, err, ErrNothing)
 	assert.ErrorContains(t, err, ".b-old", "says where it looked")
 }
+
+// TestCarriers: a database holds no JSON, is found all the same, and is as new
+// as the log beside it.
+func TestCarriers(t *testing.T) {
+	root := tree(t, map[string]string{"home/data.db": "DB1\x00\x01", "home/data.db-wal": "w", "home/other.db": "DB2\x00", "a.jsonl": logA})
+	list := append(fakes(), Format{Name: "c", Title: "Agent C",
+		Detect:  func([][]byte) bool { return false },
+		Depends: func(path string) []string { return []string{path + "-wal"} },
+		Homes: func(getenv func(string) string) []string {
+			return []string{filepath.Join(getenv("HOME"), "home", "data.db"), filepath.Join(getenv("HOME"), "home", "data-next.db")}
+		},
+		Carrier: func(path string) bool {
+			raw, err := os.ReadFile(path)
+			return err == nil && bytes.HasPrefix(raw, []byte("DB1"))
+		}})
+	db := filepath.Join(root, "home", "data.db")
+	f, err := list.Detect(db)
+	require.NoError(t, err)
+	assert.Equal(t, "c", f.Name)
+	files, skipped, err := list.Expand(context.Background(), []string{root})
+	require.NoError(t, err)
+	assert.Empty(t, skipped)
+	assert.Equal(t, []string{"a:a.jsonl", "c:home/data.db"}, names(t, root, files))
+	files, _, err = list.Expand(context.Background(), []string{db})
+	require.NoError(t, err)
+	assert.Len(t, files, 1)
+	_, _, err = list.Expand(context.Background(), []string{filepath.Join(root, "home", "other.db")})
+	assert.ErrorIs(t, err, ErrNothing)
+
+	newer := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	require.NoError(t, os.Chtimes(db, newer.Add(-time.Hour), newer.Add(-time.Hour)))
+	require.NoError(t, os.Chtimes(db+"-wal", newer, newer))
+	sessions, _, err := list.Installed(context.Background(), func(key string) string { return map[string]string{"HOME": root}[key] })
+	require.NoError(t, err)
+	require.Len(t, sessions, 1)
+	assert.Equal(t, db, sessions[0].Path)
+	assert.True(t, newer.Equal(sessions[0].Modified))
+}

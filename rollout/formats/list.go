@@ -6,17 +6,19 @@ import (
 	"github.com/fclog/fclog/rollout/codex"
 	"github.com/fclog/fclog/rollout/freecode"
 	"github.com/fclog/fclog/rollout/gemini"
+	"github.com/fclog/fclog/rollout/opencode"
 	"github.com/fclog/fclog/rollout/pi"
 )
 
 // All is the formats fclog reads. A new one is a new line here.
 func All() List {
 	return List{
-		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes},
-		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes},
-		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes},
-		{atif.Name, "ATIF", atif.Detect, atif.Read, atif.Companions, atif.Depends, atif.Homes},
-		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes},
-		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes},
+		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes, nil},
+		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes, nil},
+		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes, nil},
+		{atif.Name, "ATIF", atif.Detect, atif.Read, atif.Companions, atif.Depends, atif.Homes, nil},
+		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes, nil},
+		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes, nil},
+		{opencode.Name, "OpenCode", opencode.Detect, opencode.Read, opencode.Companions, opencode.Depends, opencode.Homes, opencode.Carrier},
 	}
 }
