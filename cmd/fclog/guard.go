@@ -25,7 +25,7 @@ type target struct {
 
 // Flags that name what is read, and folders that are written.
 var (
-	inputFlags  = []string{"prices", "variants", "rates", "predicted", "log"}
+	inputFlags  = []string{"prices", "variants", "rates", "predicted", "log", "against"}
 	folderFlags = []string{"dataset", "emit"}
 )
 

@@ -14,7 +14,9 @@ import (
 type payloadFlags struct {
 	selectionFlags
 	outputFlags
-	request int64
+	request  int64
+	against  []string
+	withText bool
 }
 
 func payloadCommand(a *app) *cobra.Command {
@@ -26,14 +28,23 @@ func payloadCommand(a *app) *cobra.Command {
 they were sent, and how many tokens belong to none of them. Without --request
 the screen shows one line per request. JSON is one object per request and line.
 
+--against compares that with what was really sent, request by request: parts
+equal, missing, extra and different, tokens matched of tokens logged, and what
+fclog says of the rest. BODIES is a file of request bodies (JSON Lines, HAR, an
+export of a gateway), a wire summary, or a folder of them. docs/fidelity.md says
+how to capture them. JSON is then one object.
+
 PATH is as for 'fclog audit'.`,
 		Example: `  fclog payload session.jsonl
   fclog payload session.jsonl --request 12
-  fclog payload session.jsonl --format json | jq '.parts | length'`,
+  fclog payload session.jsonl --format json | jq '.parts | length'
+  fclog payload session.jsonl --against bodies.jsonl`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.payload(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
-	f.outputFlags.add(cmd, "term", "json")
+	f.outputFlags.add(cmd, "term", "json", "md")
+	cmd.Flags().StringArrayVar(&f.against, "against", nil, "compare with `BODIES`, what was really sent; may be given more than once")
+	cmd.Flags().BoolVar(&f.withText, "with-text", false, "show the text around the first difference (with --against)")
 	cmd.Flags().Int64Var(&f.request, "request", 0, "only request `K` of each chain")
 	return cmd
 }
@@ -44,6 +55,15 @@ func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error
 	}
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	if len(f.against) > 0 {
+		return a.against(cmd, f, paths)
+	}
+	switch {
+	case f.withText:
+		return usage(cmd, "--with-text goes with --against")
+	case f.format == "md":
+		return usage(cmd, "--format md goes with --against")
 	}
 	sel, zone, err := f.selection(cmd)
 	if err != nil {

@@ -2,6 +2,7 @@ package fidelity
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
@@ -48,9 +49,9 @@ func (c Comparison) Compare(rebuilt []*rollout.Session, sent []Request) Result {
 // requests compares one request of both sides.
 func (c Comparison) requests(p *payloads, l link, sent Request) Pair {
 	r := p.s.Requests[l.request]
-	out := Pair{Chain: r.Chain, Number: r.Number, Kind: r.Kind, Line: r.Line, Sent: sent.Index, Time: sent.Time, By: l.by, Failed: sent.Failed, Usage: sameUsage(r.Usage, sent.Usage)}
-	if out.Time.IsZero() {
-		out.Time = r.Time
+	out := Pair{Chain: r.Chain, Number: r.Number, Kind: r.Kind, Line: r.Line, Sent: sent.Index, Time: known(sent.Time), By: l.by, Failed: sent.Failed, Usage: sameUsage(r.Usage, sent.Usage)}
+	if out.Time == nil {
+		out.Time = known(r.Time)
 	}
 	rebuilt := p.at(l.request)
 	d := diff(rebuilt, sent.Parts)
@@ -80,6 +81,14 @@ func (c Comparison) requests(p *payloads, l link, sent Request) Pair {
 		out.UnloggedPredicted = &n
 	}
 	return out
+}
+
+// known is a time, nil where it is unknown.
+func known(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // note counts one part that is not as it was sent.

@@ -171,7 +171,7 @@ func (p *pairing) unsent() (out []Lone, copies int) {
 				if failed(r) {
 					why = FailedAttempt
 				}
-				out = append(out, Lone{Session: session.ID, Index: r.Number, Line: r.Line, Time: r.Time, Why: why})
+				out = append(out, Lone{Session: session.ID, Index: r.Number, Line: r.Line, Time: known(r.Time), Why: why})
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (p *pairing) unlogged() []Lone {
 		if p.taken[j] {
 			continue
 		}
-		lone := Lone{Session: w.Thread, Index: w.Index, Time: w.Time, Why: Unpaired}
+		lone := Lone{Session: w.Thread, Index: w.Index, Time: known(w.Time), Why: Unpaired}
 		for _, part := range w.Parts {
 			lone.Tokens += part.Tokens
 		}

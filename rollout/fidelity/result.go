@@ -40,7 +40,7 @@ type Pair struct {
 	Kind      rollout.RequestKind `json:"kind"`
 	Line      int                 `json:"line"`
 	Sent      int                 `json:"sent_index"`
-	Time      time.Time           `json:"time"`
+	Time      *time.Time          `json:"time"`
 	By        How                 `json:"paired_by"`
 	Failed    bool                `json:"failed"`
 	Usage     *bool               `json:"usage_equal"` // nil: one side has none
@@ -90,12 +90,12 @@ type Difference struct {
 
 // Lone is a request that only one side has.
 type Lone struct {
-	Session string    `json:"session_id"` // or thread
-	Index   int       `json:"index"`      // of the sent request; number in its chain if only the log has it
-	Line    int       `json:"line"`       // of the log; 0 none
-	Time    time.Time `json:"time"`
-	Why     Why       `json:"why"`
-	Tokens  int64     `json:"tokens"` // of all its parts
+	Session string     `json:"session_id"` // or thread
+	Index   int        `json:"index"`      // of the sent request; number in its chain if only the log has it
+	Line    int        `json:"line"`       // of the log; 0 none
+	Time    *time.Time `json:"time"`
+	Why     Why        `json:"why"`
+	Tokens  int64      `json:"tokens"` // of all its parts
 }
 
 // Why says what a request without a partner is.
