@@ -4,6 +4,7 @@ import (
 	"github.com/fclog/fclog/rollout/atif"
 	"github.com/fclog/fclog/rollout/claudecode"
 	"github.com/fclog/fclog/rollout/codex"
+	"github.com/fclog/fclog/rollout/copilot"
 	"github.com/fclog/fclog/rollout/freecode"
 	"github.com/fclog/fclog/rollout/gemini"
 	"github.com/fclog/fclog/rollout/opencode"
