@@ -17,6 +17,7 @@ func All() List {
 		{freecode.Name, "FreeCode", freecode.Detect, freecode.Read, freecode.Companions, freecode.Depends, freecode.Homes, nil},
 		{codex.Name, "Codex", codex.Detect, codex.Read, codex.Companions, codex.Depends, codex.Homes, nil},
 		{claudecode.Name, "Claude Code", claudecode.Detect, claudecode.Read, claudecode.Companions, claudecode.Depends, claudecode.Homes, nil},
+		{copilot.Name, "Copilot CLI", copilot.Detect, copilot.Read, copilot.Companions, copilot.Depends, copilot.Homes, nil},
 		{atif.Name, "ATIF", atif.Detect, atif.Read, atif.Companions, atif.Depends, atif.Homes, nil},
 		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes, nil},
 		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes, nil},
