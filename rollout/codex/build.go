@@ -180,8 +180,8 @@ func (b *builder) meta(m meta) {
 	if m.ID.V != b.f.metas[0].ID.V {
 		return
 	}
-	if text := m.Base.V.Text.V; text != "" && text != b.baseText {
-		b.setBase(text)
+	if text, edited := b.promptSent(m.Base.V); text != "" && text != b.baseText {
+		b.setBase(text, edited)
 	}
 	if !b.saw.tools {
 		for _, raw := range m.Tools.V {
@@ -192,14 +192,18 @@ func (b *builder) meta(m meta) {
 	}
 }
 
-func (b *builder) setBase(text string) {
+func (b *builder) setBase(text string, edited bool) {
 	b.saw.system, b.baseText = true, text
 	id := b.b.Text(text)
 	if b.base != nil {
 		b.chain.Replace(b.base, id, nil)
 		return
 	}
-	it := b.b.Item(rollout.Item{Kind: rollout.SystemPrompt, Role: rollout.RoleSystem, Origin: rollout.Logged, Request: -1, Text: id})
+	origin := rollout.Logged
+	if edited {
+		origin = rollout.Inferred
+	}
+	it := b.b.Item(rollout.Item{Kind: rollout.SystemPrompt, Role: rollout.RoleSystem, Origin: origin, Request: -1, Text: id})
 	b.base = b.chain.Add(rollout.SlotSystem, it)
 }
 

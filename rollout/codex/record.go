@@ -194,7 +194,13 @@ type source struct {
 }
 
 type baseText struct {
-	Text logfile.Lenient[string] `json:"text"`
+	Text       logfile.Lenient[string]     `json:"text"`
+	Provenance logfile.Lenient[provenance] `json:"provenance"` // newest builds only
+}
+
+// provenance says whose text a base prompt is: "model" for the model's own.
+type provenance struct {
+	Type logfile.Lenient[string] `json:"type"`
 }
 
 type historyBase struct {

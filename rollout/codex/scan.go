@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fclog/fclog/rollout"
@@ -62,6 +63,7 @@ type facts struct {
 	outputs      map[string]int // tool outputs by call ID
 	plan         string         // plan of the account; "" none named
 	patchTool    bool           // apply_patch was a free-form tool
+	planTool     bool           // the plan tool was called, or a script speaks of it
 	ended        time.Time
 	started      time.Time
 	times        []time.Time // of every record; zero unknown
@@ -237,6 +239,9 @@ func (f *facts) item(it item, m mark) {
 	}
 	if it.Type.V == "custom_tool_call" && it.Name.V == "apply_patch" {
 		f.patchTool = true
+	}
+	if it.Name.V == planTool || it.Type.V == "custom_tool_call" && strings.Contains(it.Input.V, planTool) {
+		f.planTool = true
 	}
 	if isOutput(it) {
 		f.outputs[it.CallID.V]++
