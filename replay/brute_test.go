@@ -2,8 +2,8 @@ package replay
 
 import (
 	"cmp"
+	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -147,8 +147,13 @@ func TestPayloadsByBruteForce(t *testing.T) {
 func TestPayloadsOfEveryFormatByBruteForce(t *testing.T) {
 	e := engine(t)
 	counts := tokens.New()
-	for _, format := range []string{"freecode", "codex", "claude-code"} {
-		recs := recordings(t, filepath.Join("..", "testdata", format))
+	byFormat := everyFormat(t)
+	for _, format := range slices.Sorted(maps.Keys(byFormat)) {
+		recs := byFormat[format]
+		t.Logf("%s: %d sessions", format, len(recs))
+		for _, rec := range recs {
+			checkPayloads(t, rec, e, Plan{}, counts.Count)
+		}
 		rapid.Check(t, func(t *rapid.T) {
 			rec := rapid.SampledFrom(recs).Draw(t, "recording")
 			checkPayloads(t, rec, e, plans(rec.Session).Draw(t, "plan"), counts.Count)

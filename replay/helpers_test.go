@@ -2,6 +2,9 @@ package replay
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,6 +29,26 @@ func recordings(t testing.TB, paths ...string) []Recording {
 		require.NoError(t, err, f.Path)
 		for _, s := range sessions {
 			out = append(out, Recording{Session: s, Sizes: measure.Measure(s, counts)})
+		}
+	}
+	return out
+}
+
+// everyFormat reads all small sessions there are, by format: new folders come in by
+// themselves.
+func everyFormat(t testing.TB) map[string][]Recording {
+	t.Helper()
+	root := filepath.Join("..", "testdata")
+	entries, err := os.ReadDir(root)
+	require.NoError(t, err)
+	out := map[string][]Recording{}
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		if _, _, err := formats.Expand(context.Background(), []string{dir}); errors.Is(err, formats.ErrNothing) {
+			continue
+		}
+		for _, rec := range recordings(t, dir) {
+			out[rec.Session.Source] = append(out[rec.Session.Source], rec)
 		}
 	}
 	return out
