@@ -9,7 +9,6 @@ type Piece struct {
 	rollout.Item        // as it is sent now
 	Index        int    // of its item in the session; -1: one is made when it is first sent
 	Match        string // pieces of one kind and Match are the same content; "" those of one text
-	Place        string // pieces of one kind in the same place are one content that changed; "" unknown
 	entry        *rollout.Entry
 }
 
@@ -34,28 +33,21 @@ func (c *Conversation) Chain() *rollout.Chain { return c.chain }
 
 // key is what makes two pieces the same content.
 type key struct {
-	kind  rollout.ItemKind
-	tool  string
-	name  string
-	place bool
-	text  rollout.TextID
+	kind rollout.ItemKind
+	name string
+	text rollout.TextID
 }
 
 func (p *Piece) key() key {
 	if p.Match != "" {
 		return key{kind: p.Kind, name: p.Match}
 	}
-	return key{kind: p.Kind, tool: p.Tool, text: p.Text}
-}
-
-func (p *Piece) here() key { return key{kind: p.Kind, name: p.Place, place: true} }
-func (p *Piece) asBefore() key {
-	return key{kind: p.Kind, name: p.Place, place: true, text: p.Text + 1}
+	return key{p.Kind, p.Tool, p.Text}
 }
 
 // Set makes the pieces of all coming requests these. What stays keeps its item;
-// what changed in its place keeps it too and gets another text; what moved gets
-// another position. What comes twice is two items.
+// what changed keeps it too and gets another text; what moved gets another
+// position. What comes twice is two items.
 func (c *Conversation) Set(want []*Piece) {
 	same := 0
 	for same < len(want) && same < len(c.pieces) && want[same] == c.pieces[same] {
@@ -78,40 +70,26 @@ func (c *Conversation) Set(want []*Piece) {
 	c.pieces = want
 }
 
-// take lets pieces stand in for equal old ones, the surest matches first, and
-// returns the old ones that are left.
+// take lets pieces stand in for equal old ones, in order, and returns the old ones
+// that are left.
 func (c *Conversation) take(want, old []*Piece) []*Piece {
-	free, open := map[*Piece]bool{}, map[*Piece]bool{}
+	found := map[key][]*Piece{}
 	for _, p := range old {
-		free[p] = true
+		found[p.key()] = append(found[p.key()], p)
 	}
 	for _, p := range want {
-		open[p] = true
-	}
-	for _, by := range []func(*Piece) key{(*Piece).asBefore, (*Piece).key, (*Piece).here} {
-		found := map[key][]*Piece{}
-		for _, p := range old {
-			if k := by(p); free[p] && !(k.place && k.name == "") {
-				found[k] = append(found[k], p)
-			}
+		k := p.key()
+		if len(found[k]) == 0 {
+			p.entry = nil
+			continue
 		}
-		for _, p := range want {
-			k := by(p)
-			if l := found[k]; open[p] && len(l) > 0 {
-				c.keep(p, l[0])
-				found[k] = l[1:]
-				delete(free, l[0])
-				delete(open, p)
-			}
-		}
-	}
-	for p := range open {
-		p.entry = nil
+		c.keep(p, found[k][0])
+		found[k] = found[k][1:]
 	}
 	var left []*Piece
 	for _, p := range old {
-		if free[p] {
-			left = append(left, p)
+		if k := p.key(); len(found[k]) > 0 {
+			left, found[k] = append(left, found[k][0]), found[k][1:]
 		}
 	}
 	return left

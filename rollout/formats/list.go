@@ -9,6 +9,7 @@ import (
 	"github.com/fclog/fclog/rollout/gemini"
 	"github.com/fclog/fclog/rollout/opencode"
 	"github.com/fclog/fclog/rollout/pi"
+	"github.com/fclog/fclog/rollout/sweagent"
 )
 
 // All is the formats fclog reads. A new one is a new line here.
@@ -22,5 +23,6 @@ func All() List {
 		{pi.Name, "pi", pi.Detect, pi.Read, pi.Companions, pi.Depends, pi.Homes, nil},
 		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes, nil},
 		{opencode.Name, "OpenCode", opencode.Detect, opencode.Read, opencode.Companions, opencode.Depends, opencode.Homes, opencode.Carrier},
+		{sweagent.Name, "SWE-agent", sweagent.Detect, sweagent.Read, sweagent.Companions, sweagent.Depends, sweagent.Homes, nil},
 	}
 }
