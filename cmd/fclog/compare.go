@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,9 +98,12 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 	if err != nil {
 		return err
 	}
-	if result.PairedTasks == 0 {
+	switch {
+	case result.PairedTasks == 0:
 		return fmt.Errorf("%w: no task is in both arms, by the case, the checksum or the prompt of %s in %s and %s in %s", errNothing,
 			trialsOf(result.Baseline), result.Baseline.Name, trialsOf(result.Candidate), result.Candidate.Name)
+	case !result.Comparable():
+		return fmt.Errorf("%w: no task has a figure that both arms hold", errNothing)
 	}
 	return a.writeComparison(f, result)
 }
@@ -221,7 +225,13 @@ func (a *app) compareReport(cmd *cobra.Command, f *compareFlags, path string, o 
 	case 0:
 		return fmt.Errorf("%w: no experiment %q among %s", errNothing, f.experiment, strings.Join(namesOf(reports), ", "))
 	case 1:
+		if !list[0].Result.Comparable() {
+			return fmt.Errorf("%w: %s holds nothing to compare: no case, and no total, has a figure on both sides", errNothing, path)
+		}
 		return a.writeComparison(f, list[0].Result)
+	}
+	if !slices.ContainsFunc(list, func(e report.Experiment) bool { return e.Result.Comparable() }) {
+		return fmt.Errorf("%w: none of the %d experiments of %s has a case, or a total, with a figure on both sides", errNothing, len(list), path)
 	}
 	p := f.options(a)
 	return a.write(f.outputFlags, func(w io.Writer) error {

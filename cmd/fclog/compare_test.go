@@ -146,3 +146,62 @@ func TestPromptsNamesWhatIsLost(t *testing.T) {
 	assert.Equal(t, []struct{ Calls, Responses int64 }{{1, 1}, {2, 1}}, out.Widths)
 	assert.EqualValues(t, 1, out.Serialize.Variants[0].AddedRequests)
 }
+
+// A report in which no figure stands on both sides is no success.
+func TestCompareReportWithNothingInIt(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	const (
+		oneSided = `{"sides":{},"cases":[{"id":"a","baseline":{"ran":1,"passed":1,"tokens":10,"turns":1},"candidate":{"ran":0}}]}`
+		empty    = `{"sides":{},"cases":[]}`
+		blank    = `{"sides":{},"totals":{"baseline":{},"candidate":{}}}`
+		whole    = `{"id":"w","totals":{"baseline":{"tokens":10,"turns":1},"candidate":{"tokens":11,"turns":1}}}`
+	)
+	for text, want := range map[string]string{
+		oneSided:                "holds nothing to compare: no case, and no total, has a figure on both sides",
+		empty:                   "holds nothing to compare: no case, and no total, has a figure on both sides",
+		blank:                   "holds nothing to compare: no case, and no total, has a figure on both sides",
+		empty + "\n" + oneSided: "none of the 2 experiments of",
+	} {
+		file := filepath.Join(h.dir, "report.json")
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, format := range []string{"term", "md", "json"} {
+			got := h.run("compare", file, "--format", format)
+			assert.Equal(t, 3, got.code, text)
+			assert.Empty(t, got.stdout)
+			assert.Contains(t, got.stderr, want)
+		}
+	}
+	file := filepath.Join(h.dir, "mixed.jsonl")
+	require.NoError(t, os.WriteFile(file, []byte(empty+"\n"+whole), 0o600))
+	got := h.run("compare", file)
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "+10.0 %")
+}
+
+// The base may be what a log holds: there it is "You are a coding agent.", six tokens.
+func TestPromptsWithALogAsBase(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	text := filepath.Join(h.dir, "new.md")
+	require.NoError(t, os.WriteFile(text, []byte("Be brief."), 0o600))
+	for base, want := range map[string]int64{testdata("codex", "poll-0.104.jsonl"): count(t, "You are a coding agent."), text: count(t, "Be brief.")} {
+		got := h.run("prompts", base, text, "--format", "json")
+		require.Equal(t, 0, got.code, got.stderr)
+		var out struct {
+			BaseTokens    int64 `json:"base_tokens"`
+			VariantTokens int64 `json:"variant_tokens"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+		assert.Equal(t, want, out.BaseTokens)
+		assert.Equal(t, count(t, "Be brief."), out.VariantTokens)
+	}
+	got := h.run("prompts", testdata("codex", "resume-0.57.jsonl"), text)
+	assert.Equal(t, 3, got.code)
+	assert.Contains(t, got.stderr, "does not hold the system prompt; name a text file as BASE")
+	tools := filepath.Join(h.dir, "tools.md")
+	require.NoError(t, os.WriteFile(tools, []byte("---\nreplaces: tools\n---\n[]"), 0o600))
+	got = h.run("prompts", testdata("codex", "poll-0.104.jsonl"), tools)
+	assert.Equal(t, 3, got.code)
+	assert.Contains(t, got.stderr, "does not hold the tool definitions")
+}

@@ -33,10 +33,12 @@ a task, such as making independent calls in one response. A rule that BASE holds
 VARIANT does not is named with the sentence that went.
 
 BASE and VARIANT are text files or prompts that come with fclog; without them it lists
-those and the rules. With --log it also says what calls in one response are worth in
+those and the rules. BASE may also be the log of a session: then what the session had in
+that place is the base, where its log holds it. With --log it also says what calls in one response are worth in
 your own sessions.`,
 		Example: `  fclog prompts
   fclog prompts old.md new.md
+  fclog prompts session.jsonl new.md
   fclog prompts old.md new.md --log ~/.freecode --fail
   fclog prompts agent lean --format json`,
 		Args: checked(func(cmd *cobra.Command, args []string) error {
@@ -66,11 +68,11 @@ func (a *app) prompts(cmd *cobra.Command, f *promptsFlags, names []string) error
 	if len(names) == 0 {
 		return a.listPrompts(cmd, f, rules)
 	}
-	base, err := prompts.Open(names[0])
+	variant, err := prompts.Open(names[1])
 	if err != nil {
 		return err
 	}
-	variant, err := prompts.Open(names[1])
+	base, err := a.basePrompt(cmd.Context(), names[0], variant.Replaces)
 	if err != nil {
 		return err
 	}

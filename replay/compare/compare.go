@@ -9,6 +9,9 @@ import (
 	"github.com/fclog/fclog/internal/term"
 )
 
+// fromLogs is the Result.Source of arms that were read from logs.
+const fromLogs = "logs"
+
 // Options say what to compare beside the figures.
 type Options struct {
 	Names          [arms]string // what the arms are called; "" baseline, candidate
@@ -32,7 +35,7 @@ type input struct {
 // Compare sets the trials of two arms side by side.
 func Compare(base, candidate []Trial, o Options) *Result {
 	in := collect([arms][]Trial{base, candidate})
-	in.source = "logs"
+	in.source = fromLogs
 	if o.ExpectParallel >= 2 {
 		in.parallel = checkParallel(o.ExpectParallel, [arms][]Trial{base, candidate})
 	}
@@ -137,7 +140,10 @@ func (in *input) result(o Options) *Result {
 	r := &Result{
 		SchemaVersion: SchemaVersion, Source: in.source, Tasks: []TaskResult{}, CaseVerdicts: map[string]int{},
 		Predicted: []PredictedDelta{}, Parallel: in.parallel, Warnings: slices.Clone(in.notes),
-		Method: Method{Bootstrap: "percentile, over tasks and over trials within tasks", Draws: draws, Seed: seed, Level: level},
+		Method: Method{Bootstrap: "percentile, over tasks", Draws: draws, Seed: seed, Level: level},
+	}
+	if in.single() {
+		r.Method.Bootstrap += " and over trials within tasks"
 	}
 	in.scores()
 	in.unpaired()
@@ -323,6 +329,31 @@ func (r *Result) warnAll() {
 		r.warn("no task was run by both arms: nothing can be compared")
 	}
 	if d := r.Deltas.Tokens; d != nil && d.Change != nil && d.Noise != nil && !d.Noise.own() && math.Abs(*d.Change) < d.Noise.Floor {
-		r.warn("no repeated trials to tell the noise of; whole-suite runs of one arm have differed by as much (SD of the log ratio %.3f, FreeCode's published A/A runs)", publishedSD)
+		r.warn("%s; whole-suite runs of one arm have differed by as much (SD of the log ratio %.3f, FreeCode's published A/A runs)", r.noNoise(), publishedSD)
 	}
+}
+
+// noNoise says why the trials do not tell their own noise.
+func (r *Result) noNoise() string {
+	switch again := slices.ContainsFunc(r.Tasks, func(t TaskResult) bool { return t.Baseline.Trials > 1 || t.Candidate.Trials > 1 }); {
+	case again && r.Source != fromLogs:
+		return "the report sums the trials of a case up, so their noise cannot be told"
+	case again:
+		return "too few repeated trials to tell the noise of"
+	}
+	return "no repeated trials to tell the noise of"
+}
+
+// Comparable says that some figure is known in both arms for some task.
+func (r *Result) Comparable() bool {
+	if r.PairedTasks == 0 {
+		return false
+	}
+	d := r.Deltas
+	return slices.ContainsFunc([]*Delta{d.Tokens, d.Requests, d.Output, d.CostUSD, d.RepeatedCalls, d.PassRate, d.Score}, func(d *Delta) bool { return d != nil })
+}
+
+// single says that some task has several trials of an arm that are known one by one.
+func (in *input) single() bool {
+	return slices.ContainsFunc(in.cells, func(c cell) bool { return len(c[0]) > 1 || len(c[1]) > 1 })
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -258,4 +259,35 @@ func FuzzReports(f *testing.F) {
 			h.AsTrial()
 		}
 	})
+}
+
+// What stands where the noise of the trials is not known says why.
+func TestWhyThereIsNoNoise(t *testing.T) {
+	warning := func(r *Result) string {
+		for _, w := range r.Warnings {
+			if strings.Contains(w, "published A/A runs") {
+				why, _, _ := strings.Cut(w, ";")
+				return why
+			}
+		}
+		return ""
+	}
+	rep := readEval(t, "eval-ab.json")[0]
+	r := FromReport(rep, Options{})
+	assert.Equal(t, "the report sums the trials of a case up, so their noise cannot be told", warning(r), "3 trials a case")
+	assert.Equal(t, "percentile, over tasks", r.Method.Bootstrap)
+
+	arm := func(tokens ...int64) []Trial {
+		var out []Trial
+		for i, n := range tokens {
+			out = append(out, full(fmt.Sprint("task ", i%2), 1, n, 0, true))
+		}
+		return out
+	}
+	r = Compare(arm(100, 200), arm(110, 210), Options{})
+	assert.Equal(t, "no repeated trials to tell the noise of", warning(r))
+	assert.Equal(t, "percentile, over tasks", r.Method.Bootstrap)
+	r = Compare(arm(100, 200, 101), arm(110, 210), Options{})
+	assert.Equal(t, "too few repeated trials to tell the noise of", warning(r), "one degree of freedom of three")
+	assert.Equal(t, "percentile, over tasks and over trials within tasks", r.Method.Bootstrap)
 }
