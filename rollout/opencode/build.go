@@ -136,6 +136,9 @@ func (r *builder) inherited(m *message) bool {
 
 func (r *builder) finish() {
 	r.s.Missing = []string{"system prompt", "tool definitions", "title request"}
+	if slices.ContainsFunc(r.doc.messages, func(m message) bool { return first(m.Agent.V, m.Mode.V) == "plan" }) {
+		r.s.Missing = append(r.s.Missing, "reminders")
+	}
 	if r.compacted {
 		r.s.Missing = append(r.s.Missing, "compaction request")
 	}

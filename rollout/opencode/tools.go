@@ -21,8 +21,8 @@ var classes = map[string]rollout.ToolClass{
 	"webfetch": rollout.WebTool, "websearch": rollout.WebTool, "codesearch": rollout.WebTool,
 }
 
-// harmless are tools that leave files and outside state as they are; lookers
-// could also share a response with others.
+// lookers are tools that only read; harmless ones keep notes or ask the user, and
+// leave files alone.
 var (
 	lookers  = map[string]bool{"read": true, "list": true, "grep": true, "glob": true, "lsp": true, "skill": true, "webfetch": true, "websearch": true, "codesearch": true, "todoread": true}
 	harmless = map[string]bool{"todowrite": true, "question": true, "invalid": true, "plan_enter": true, "plan_exit": true}
@@ -84,9 +84,11 @@ func patched(patch string) string {
 
 var (
 	savedTo    = regexp.MustCompile(`(?m)^(?:The tool call succeeded but the output was truncated\. )?Full output saved to: (.+)$`)
-	cutOutput  = regexp.MustCompile(`(?m)^(?:\.\.\.\d+ (?:lines|bytes) truncated\.\.\.|…\d+ (?:lines|bytes) truncated…)$`)
-	lostOutput = regexp.MustCompile(`(?m)^\(?(?:Output was truncated due to length limit|bash tool truncated output as it exceeded \d+ char limit|Results are truncated)`)
-	readMore   = regexp.MustCompile(`\n\((?:(Output capped at 50 KB\. )?Showing lines \d+-\d+(?: of \d+)?\. Use offset=\d+ to continue\.|(Output capped at 50 KB\.)[^\n]*|(File has more lines)\. Use 'offset' parameter to read beyond line \d+|(Output truncated at \d+ bytes)[^\n]*)\)`)
+	cutStart   = regexp.MustCompile(`^(?:\.\.\.|…)(?:output|\d+ (?:lines|bytes)) truncated(?:\.\.\.|…)\n`)
+	cutEnd     = regexp.MustCompile(`(?m)^(?:\.\.\.|…)\d+ (?:lines|bytes) truncated(?:\.\.\.|…)$`)
+	lostOutput = regexp.MustCompile(`(?m)^(?:\(Output was truncated due to length limit\)|\(Results are truncated|bash tool truncated output as it exceeded \d+ char limit)`)
+	readCapped = regexp.MustCompile(`\n\(Output (?:capped at 50 KB\.|truncated at \d+ bytes)`)
+	readMore   = regexp.MustCompile(`\n\((?:Showing lines \d+-\d+(?: of \d+)?\. Use offset=\d+ to continue\.|File has more lines\. Use 'offset' parameter to read beyond line \d+)\)`)
 	childID    = regexp.MustCompile(`(?m)^(?:<task id="(ses_\w+)"|session_id: (ses_\w+)|task_id: (ses_\w+))`)
 )
 
@@ -102,15 +104,16 @@ func truncation(c *rollout.Call, text string) {
 	head, tail := ends(text)
 	switch {
 	case c.Tool == "read":
-		if m := readMore.FindStringSubmatch(tail); m != nil && (strings.Join(m[1:], "") != "" && m[3] == "" || !strings.Contains(c.Range, ":") || strings.HasSuffix(c.Range, ":")) {
+		// A read that stopped at the model's own limit is whole.
+		limited := c.Range != "" && !strings.HasSuffix(c.Range, ":")
+		if readCapped.MatchString(tail) || !limited && readMore.MatchString(tail) {
 			c.Truncated, c.Handle = rollout.Recoverable, c.Path
 		}
-	case strings.HasPrefix(head, "...output truncated...") || cutOutput.MatchString(tail):
+	case cutStart.MatchString(head) || cutEnd.MatchString(tail):
 		c.Truncated = rollout.Lost
-		for _, s := range []string{head, tail} {
+		for _, s := range []string{tail, head} {
 			if m := savedTo.FindStringSubmatch(s); m != nil {
 				c.Truncated, c.Handle = rollout.Recoverable, strings.TrimSpace(m[1])
-				return
 			}
 		}
 	case lostOutput.MatchString(tail) || c.Class == rollout.ShellTool && lostOutput.MatchString(head):
