@@ -272,10 +272,10 @@ func textAt(v replay.View, p replay.Plan, request, span int) string {
 func TestRealLogs(t *testing.T) {
 	for _, name := range []string{"freecode", "codex", "claude"} {
 		for _, v := range recordedViews(t, devdata.Dir(t, name)) {
-			for _, spec := range []string{"compress:min=1000", "compress:profile=careful", "no-line-numbers", "dedup-reads", "cap:max=2000", "mask", "clear-tool-results:trigger=20000"} {
+			for _, spec := range []string{"compress:min=1000", "compress:profile=careful", "no-line-numbers", "no-line-numbers:asked=drop", "dedup-reads", "cap:max=2000", "mask", "clear-tool-results:trigger=20000"} {
 				checkPlan(t, v, spec)
 			}
-			for _, e := range plan(t, v, "no-line-numbers").Edits {
+			for _, e := range plan(t, v, "no-line-numbers:asked=drop").Edits {
 				size := v.Sizes.Spans[e.Span].Size
 				assert.Equal(t, size.PrefixTokens, carried(v, e.Span)-v.Count(v.Sizes.Encoding, e.Text))
 			}

@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 		{"mask", "mask", []step{{"mask", replay.Values{"keep": "10", "batch": "1"}}}},
 		{"mask:keep=5", "mask:keep=5", []step{{"mask", replay.Values{"keep": "5", "batch": "1"}}}},
 		{"compress:head=40,tail=60,min=30000", "compress:head=40,tail=60,min=30000", []step{{"compress", replay.Values{"profile": "freecode", "head": "40", "tail": "60", "min": "30000", "cut": ""}}}},
-		{" no-line-numbers + mask:batch=2 ", "no-line-numbers+mask:batch=2", []step{{"no-line-numbers", replay.Values{}}, {"mask", replay.Values{"keep": "10", "batch": "2"}}}},
+		{" no-line-numbers + mask:batch=2 ", "no-line-numbers+mask:batch=2", []step{{"no-line-numbers", replay.Values{"asked": "keep"}}, {"mask", replay.Values{"keep": "10", "batch": "2"}}}},
 		{"cap:max = 10 , head= 0.5", "cap:max = 10 , head= 0.5", []step{{"cap", replay.Values{"max": "10", "head": "0.5", "class": ""}}}},
 		{"exec:cmd='awk -F, {a+b} it=\"x\"',timeout=2s", "exec:cmd='awk -F, {a+b} it=\"x\"',timeout=2s", []step{{"exec", replay.Values{"cmd": `awk -F, {a+b} it="x"`, "mode": "each", "sh": "false", "timeout": "2s", "max": "4194304", "lossy": "true", "class": ""}}}},
 	} {
@@ -58,7 +58,7 @@ func TestParseErrors(t *testing.T) {
 		"cap:class=reading":      `variant cap: option class: want one of shell, read, search, edit, todo, poll, retrieve, agent, web, other, or nothing, got "reading"`,
 		"compress:profile=best":  `variant compress: option profile: want one of freecode, careful, got "best"`,
 		"compress:head=many":     `variant compress: option head: want a whole number, 0 or more, got "many"`,
-		"no-line-numbers:x=1":    `variant no-line-numbers has no options, got "x"`,
+		"no-line-numbers:x=1":    `variant no-line-numbers has no option "x"; it takes asked`,
 		"exec":                   "variant exec: option cmd: want a program, as in cmd=./filter.sh",
 		"exec:cmd='a":            "no closing ' in exec:cmd='a",
 		"exec:cmd=a,timeout=10":  `variant exec: option timeout: want a time such as 500ms or 10s, got "10"`,

@@ -134,15 +134,30 @@ func TestNoLineNumbers(t *testing.T) {
 	v := m.view(t)
 	p := plan(t, v, "no-line-numbers")
 	assert.Equal(t, []string{"", "package main\n\nfunc main() {}", "package main\n\nfunc main() {}"}, sent(v, p, "c1"))
-	assert.Equal(t, []string{"", "a\n\nb c", "a\n\nb c"}, sent(v, p, "c2"))
+	asked := "1\ta\n2\t\n3\tb c"
+	assert.Equal(t, []string{"", asked, asked}, sent(v, p, "c2"), "the model asked for them")
 	assert.Equal(t, []string{"", "", numbered}, sent(v, p, "c3"), "a search result is no file")
-	// c1: "1→package" is one word as "package" is; only "2→" goes: 1. c2: three numbers go.
+	// c1: "1→package" is one word as "package" is; only "2→" goes: 1. c2: three numbers
+	// in two requests.
+	assert.Equal(t, []int64{0, 1, 1}, saved(v, p))
+	counted := "session s: 6 tokens of line numbers in 1 shell output, over all requests that carry them, were asked for by the model's own commands; they "
+	assert.Equal(t, []string{counted + "stay: asked=drop would take them out"}, p.Warnings)
+
+	p = plan(t, v, "no-line-numbers:asked=drop")
+	assert.Equal(t, []string{"", "a\n\nb c", "a\n\nb c"}, sent(v, p, "c2"))
 	assert.Equal(t, []int64{0, 4, 4}, saved(v, p))
+	assert.Equal(t, []string{counted + "are part of this saving: no harness can drop them without working against the command"}, p.Warnings)
 	for _, e := range p.Edits {
 		assert.True(t, e.Lossy, "numbers can be missed")
 		assert.True(t, e.Early(v.Session))
 	}
-	assert.Empty(t, p.Warnings)
+}
+
+// What a command prints without being asked for numbers holds them itself.
+func TestNoLineNumbersOfAFileThatHoldsThem(t *testing.T) {
+	v := newMaker().request(1).call(shellCall("c1", "cat listing.txt"), "1\ta\n2\t\n3\tb c").request(1).view(t)
+	assert.Equal(t, replay.Plan{}, plan(t, v, "no-line-numbers"))
+	assert.Equal(t, replay.Plan{}, plan(t, v, "no-line-numbers:asked=drop"))
 }
 
 func TestNoLineNumbersWithoutAny(t *testing.T) {
