@@ -160,6 +160,7 @@ func calibrate(s *rollout.Session, m *Measured) []Calibration {
 			out = append(out, calibrateModel(model, m.Encoding, which, reported, list)...)
 		}
 	}
+	boundDefaults(s, m, out)
 	return out
 }
 
