@@ -17,14 +17,19 @@ type link struct {
 type pairing struct {
 	rebuilt []*rollout.Session
 	sent    []Request
-	links   [][]link       // by session, in order of its requests
-	partner [][]int        // by session and request: the sent one, or -1
-	taken   []bool         // by sent request
-	owner   map[string]int // session of a thread of that name
+	links   [][]link        // by session, in order of its requests
+	partner [][]int         // by session and request: the sent one, or -1
+	taken   []bool          // by sent request
+	owner   map[string]int  // session of a thread of that name
+	tools   map[string]bool // threads whose requests offer tools
+	ids     map[string]bool // response IDs of the paired requests of the log
 }
 
 func newPairing(rebuilt []*rollout.Session, sent []Request) *pairing {
-	p := &pairing{rebuilt: rebuilt, sent: sent, links: make([][]link, len(rebuilt)), partner: make([][]int, len(rebuilt)), taken: make([]bool, len(sent)), owner: map[string]int{}}
+	p := &pairing{rebuilt: rebuilt, sent: sent, links: make([][]link, len(rebuilt)), partner: make([][]int, len(rebuilt)), taken: make([]bool, len(sent)), owner: map[string]int{}, ids: map[string]bool{}, tools: map[string]bool{}}
+	for _, w := range sent {
+		p.tools[w.Thread] = p.tools[w.Thread] || hasTools(w)
+	}
 	for i, s := range rebuilt {
 		p.partner[i] = slices.Repeat([]int{-1}, len(s.Requests))
 		if _, ok := p.owner[s.ID]; !ok {
@@ -55,7 +60,7 @@ func (p *pairing) pair() {
 func (p *pairing) each(by How, own func(session int, r rollout.Request, w Request) bool) {
 	for s, session := range p.rebuilt {
 		for i, r := range session.Requests {
-			if r.Inherited || p.partner[s][i] >= 0 {
+			if p.settled(s, i) {
 				continue
 			}
 			best := -1
@@ -74,10 +79,20 @@ func (p *pairing) each(by How, own func(session int, r rollout.Request, w Reques
 	}
 }
 
+// settled reports whether a request needs no partner: it has one, it belongs to
+// another session's log, or it repeats a response that has one.
+func (p *pairing) settled(session, request int) bool {
+	r := p.rebuilt[session].Requests[request]
+	return r.Inherited || p.partner[session][request] >= 0 || p.ids[r.ID]
+}
+
 func (p *pairing) link(session, request, sent int, by How) {
 	p.links[session] = append(p.links[session], link{request, sent, by})
 	p.partner[session][request] = sent
 	p.taken[sent] = true
+	if id := p.rebuilt[session].Requests[request].ID; id != "" {
+		p.ids[id] = true
+	}
 }
 
 // distance in time; 0 where a side has none, so that order decides.
@@ -107,14 +122,14 @@ func equalUsage(a, b rollout.Usage) bool {
 func (p *pairing) inOrder() {
 	for s, session := range p.rebuilt {
 		for i, r := range session.Requests {
-			if r.Inherited || p.partner[s][i] >= 0 {
+			if p.settled(s, i) {
 				continue
 			}
 			from, to, thread := p.between(s, i)
 			for j := from; j < to; j++ {
 				w := p.sent[j]
 				own := w.Thread == session.ID || thread != nil && w.Thread == *thread || thread == nil && len(p.rebuilt) == 1
-				if p.taken[j] || !own || !p.fits(s, r, w) || w.Failed != failed(r) {
+				if p.taken[j] || !own || !p.fits(s, r, w) || w.Failed != failed(r) || !p.sameSort(r, w) {
 					continue
 				}
 				p.link(s, i, j, ByOrder)
@@ -122,6 +137,14 @@ func (p *pairing) inOrder() {
 			}
 		}
 	}
+}
+
+// sameSort keeps token counts and helper calls from being taken for turns.
+func (p *pairing) sameSort(r rollout.Request, w Request) bool {
+	if w.Failed || r.Kind != rollout.KindTurn {
+		return true
+	}
+	return (w.Usage.Input != nil || r.Usage.Input == nil) && !p.helper(w)
 }
 
 // failed reports whether a request got no answer.
@@ -152,19 +175,11 @@ func (p *pairing) between(session, request int) (from, to int, thread *string) {
 // unsent lists the requests of the log that nothing was sent for. Those that repeat
 // a paired one, as resumed and forked files do, are counted as copies.
 func (p *pairing) unsent() (out []Lone, copies int) {
-	seen := map[string]bool{}
-	for s, links := range p.links {
-		for _, l := range links {
-			if id := p.rebuilt[s].Requests[l.request].ID; id != "" {
-				seen[id] = true
-			}
-		}
-	}
 	for s, session := range p.rebuilt {
 		for i, r := range session.Requests {
 			switch {
 			case r.Inherited || p.partner[s][i] >= 0:
-			case seen[r.ID]:
+			case p.ids[r.ID]:
 				copies++
 			default:
 				why := Unpaired
@@ -180,10 +195,6 @@ func (p *pairing) unsent() (out []Lone, copies int) {
 
 // unlogged lists the sent requests that the log does not tell of.
 func (p *pairing) unlogged() []Lone {
-	tools := map[string]bool{}
-	for _, w := range p.sent {
-		tools[w.Thread] = tools[w.Thread] || hasTools(w)
-	}
 	var out []Lone
 	for j, w := range p.sent {
 		if p.taken[j] {
@@ -200,12 +211,18 @@ func (p *pairing) unlogged() []Lone {
 			lone.Why = NoUsage
 		case p.sentAgain(j):
 			lone.Why = Repeated
-		case !hasTools(w) && (tools[w.Thread] || w.Thread == ""):
+		case p.helper(w):
 			lone.Why = Helper
 		}
 		out = append(out, lone)
 	}
 	return out
+}
+
+// helper reports whether a request is a side call: without tools, although its
+// conversation has them, or of no conversation.
+func (p *pairing) helper(w Request) bool {
+	return !hasTools(w) && (p.tools[w.Thread] || w.Thread == "")
 }
 
 func hasTools(w Request) bool {
