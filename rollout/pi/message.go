@@ -116,6 +116,7 @@ func (r *reader) summary(br *branch, i int, e *entry, text string) *piece {
 
 // compaction cuts the path. It needs no input and starts no run.
 func (r *reader) compaction(br *branch, i int, e *entry) {
+	r.settle(br)
 	stopped, run := r.stopped, r.run
 	p := r.summary(br, i, e, summaryOpening+e.Summary.V+summaryClosing)
 	r.stopped, r.run = stopped, run
@@ -205,6 +206,7 @@ func (r *reader) settle(br *branch) {
 		}
 		open := p.calls
 		p.calls = nil
+		r.stopped = r.stopped || len(open) > 0
 		if len(open) > 0 && r.first() {
 			r.drop(br, p, func(it rollout.Item) bool { return it.Kind == rollout.ToolCall && waits(open, it.CallID) })
 			return
