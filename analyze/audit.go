@@ -84,6 +84,11 @@ type Totals struct {
 	CalibratedTokens      *int64 `json:"calibrated_tokens"`       // logged content as the provider counts it
 	RequestsWithoutUsage  int64  `json:"requests_without_usage"`  // answered, input not logged: input and cache sums are a part
 	RequestsWithoutOutput int64  `json:"requests_without_output"` // answered, output not logged: output_tokens is a part
+
+	// Sessions whose usage is reported for the session as a whole, with no usage per
+	// request: the sums of tokens hold what their log reports.
+	ReportedSessions int64    `json:"reported_sessions"`
+	LoggedCostUSD    *float64 `json:"logged_cost_usd"` // part of cost_usd that logs state themselves; the rest is computed from prices
 }
 
 // CostBasis says of some requests of a model where their cost comes from, or why
@@ -91,7 +96,7 @@ type Totals struct {
 type CostBasis struct {
 	Provider  *string `json:"provider"`
 	Model     *string `json:"model"`
-	Basis     string  `json:"basis"` // priced; or without a cost: subscription, no-usage, no-price
+	Basis     string  `json:"basis"` // priced; logged: stated by the log itself; or without a cost: subscription, no-usage, no-price
 	Requests  int64   `json:"requests"`
 	PriceDate *string `json:"price_date"` // day the price is known to be right, YYYY-MM-DD; nil unknown or not priced
 	PriceFile *string `json:"price_file"` // the user's file the price is from; nil the built-in list, or not priced

@@ -88,13 +88,17 @@ func (a *auditor) totals() error {
 	return a.each("session-totals", Params{}, func(s scan) error {
 		var id, source string
 		var skip any
+		var usageBasis *string
 		t := Totals{Sessions: 1}
 		if err := s(&id, &source, &skip, &t.Runs, &t.Requests, &t.AnsweredRequests,
 			&t.InputTokens, &t.UncachedInputTokens, &t.CacheReadTokens, &t.CacheWriteTokens, &t.OutputTokens, &t.ReasoningTokens,
 			&t.CostUSD, &t.CostPartial, &t.CountedTokens, &t.FramingTokens, &t.UnloggedTokens, &t.PeakInputTokens,
 			&t.Calls, &t.RepeatedCalls, &t.RepeatedCallsStrict, &t.NonFinalOutputs,
-			&t.CalibratedTokens, &t.RequestsWithoutUsage, &t.RequestsWithoutOutput); err != nil {
+			&t.CalibratedTokens, &t.RequestsWithoutUsage, &t.RequestsWithoutOutput, &usageBasis, &t.LoggedCostUSD); err != nil {
 			return err
+		}
+		if usageBasis != nil && *usageBasis == "session" {
+			t.ReportedSessions = 1
 		}
 		own := &a.audit.Sessions[i]
 		if own.SessionID != id || own.Source != source {
@@ -156,6 +160,8 @@ func (t *Totals) add(o Totals) {
 	t.NonFinalOutputs += o.NonFinalOutputs
 	t.RequestsWithoutUsage += o.RequestsWithoutUsage
 	t.RequestsWithoutOutput += o.RequestsWithoutOutput
+	t.ReportedSessions += o.ReportedSessions
+	t.LoggedCostUSD = addKnown(t.LoggedCostUSD, o.LoggedCostUSD)
 	t.InputTokens = addKnown(t.InputTokens, o.InputTokens)
 	t.UncachedInputTokens = addKnown(t.UncachedInputTokens, o.UncachedInputTokens)
 	t.CacheReadTokens = addKnown(t.CacheReadTokens, o.CacheReadTokens)

@@ -45,6 +45,10 @@ type DB struct {
 	conn *sql.Conn
 	tmp  string
 	root string // absolute path of the dataset
+
+	// aside holds tables without rows that give an older dataset the columns of this
+	// version; "" not needed.
+	aside string
 }
 
 // ErrNotQuery refuses what is not one reading statement.
@@ -80,8 +84,9 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		return err
 	}
 	steps := []func() error{
-		func() error { return d.exec(ctx, settings(o, d.root, d.tmp)...) },
-		func() error { return d.exec(ctx, rawViews(d.root)...) },
+		d.complete,
+		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
+		func() error { return d.exec(ctx, d.rawViews()...) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
 		func() error { return d.setUp(ctx, o.Selection) },
 		func() error {
@@ -94,6 +99,16 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		}
 	}
 	return nil
+}
+
+// complete fills in what a dataset of an older version lacks.
+func (d *DB) complete() error {
+	aside := filepath.Join(d.tmp, "tables")
+	needed, err := dataset.Complete(d.root, aside)
+	if needed {
+		d.aside = aside
+	}
+	return err
 }
 
 // Close releases the database and its temporary files.
@@ -119,13 +134,20 @@ func (d *DB) exec(ctx context.Context, statements ...string) error {
 
 // settings keep DuckDB off the network and inside its bounds. The order matters:
 // the folders must be named before external access ends.
-func settings(o Options, root, tmp string) []string {
+func settings(o Options, root, tmp, aside string) []string {
 	threads, memory := o.Threads, o.MemoryMB
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	if memory <= 0 {
 		memory = 2048
+	}
+	folders := []string{root + string(filepath.Separator), filepath.ToSlash(escapeGlob(root)) + "/"}
+	if aside != "" {
+		folders = append(folders, aside+string(filepath.Separator), filepath.ToSlash(escapeGlob(aside))+"/")
+	}
+	for i, f := range folders {
+		folders[i] = quote(f)
 	}
 	out := []string{
 		"SET autoinstall_known_extensions = false",
@@ -135,8 +157,8 @@ func settings(o Options, root, tmp string) []string {
 		"SET temp_directory = " + quote(tmp),
 		"SET preserve_insertion_order = true",
 		"SET parquet_metadata_cache = true",
-		// The second is how the texts' pattern begins, which is compared as it is.
-		"SET allowed_directories = [" + quote(root+string(filepath.Separator)) + ", " + quote(filepath.ToSlash(escapeGlob(root))+"/") + "]",
+		// Every second is how the texts' pattern begins, which is compared as it is.
+		"SET allowed_directories = [" + strings.Join(folders, ", ") + "]",
 	}
 	switch o.TZ {
 	case nil:
@@ -150,12 +172,27 @@ func settings(o Options, root, tmp string) []string {
 
 // rawViews make the files of every table readable as raw_TABLE, with the stem of
 // the file each row stands in.
-func rawViews(root string) []string {
+func (d *DB) rawViews() []string {
 	var out []string
 	for _, table := range dataset.Tables() {
-		out = append(out, rawView(table, quote(glob(root, table))))
+		patterns := d.asideFiles(table)
+		if _, err := os.Stat(filepath.Join(d.root, table)); err == nil {
+			patterns = append(patterns, glob(d.root, table))
+		}
+		for i, p := range patterns {
+			patterns[i] = quote(p)
+		}
+		out = append(out, rawView(table, "["+strings.Join(patterns, ", ")+"]"))
 	}
 	return out
+}
+
+// asideFiles is the file without rows that an older dataset's table is read with.
+func (d *DB) asideFiles(table string) []string {
+	if d.aside == "" {
+		return nil
+	}
+	return []string{glob(d.aside, table)}
 }
 
 func glob(root, table string) string {
@@ -176,12 +213,16 @@ func (d *DB) narrow(ctx context.Context) error {
 		if table == "texts" {
 			continue
 		}
+		patterns := append(d.asideFiles(table), glob(d.root, table))
+		for i, p := range patterns {
+			patterns[i] = "FROM glob(" + quote(p) + ")"
+		}
 		err := d.exec(ctx, fmt.Sprintf(`SET VARIABLE files_of_%s = (
   SELECT list(regexp_replace(file, '([\[*?])', '[\1]', 'g'))
-  FROM glob(%s)
+  FROM (%s)
   WHERE parse_filename(file, true) = 'empty'
      OR parse_filename(file, true) IN (FROM (FROM committed_parts SEMI JOIN selected USING (source, session_id)) SELECT stem))`,
-			table, quote(glob(d.root, table))), rawView(table, "getvariable('files_of_"+table+"')"))
+			table, strings.Join(patterns, " UNION ALL ")), rawView(table, "getvariable('files_of_"+table+"')"))
 		if err != nil {
 			return err
 		}

@@ -87,7 +87,7 @@ func TestEmptyDatasetHasAllTables(t *testing.T) {
 	_, err := dataset.Import(t.Context(), dir, nil, dataset.Options{})
 	require.NoError(t, err)
 	db := open(t, Options{Dataset: dir})
-	for _, table := range []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "calibration", "problems", "prices", "session_tree"} {
+	for _, table := range []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "reported", "calibration", "problems", "prices", "session_tree"} {
 		assert.Equal(t, []string{"0"}, rowsOf(t, db, "SELECT count(*) FROM "+table), table)
 	}
 }
@@ -425,7 +425,7 @@ func TestEveryColumnReadsBack(t *testing.T) {
 	for table, rows := range map[string][2]any{
 		"sessions": {full.Sessions[0], empty.Sessions[0]}, "requests": {full.Requests[0], empty.Requests[0]},
 		"items": {full.Items[0], empty.Items[0]}, "spans": {full.Spans[0], empty.Spans[0]}, "calls": {full.Calls[0], empty.Calls[0]},
-		"other_billed": {full.OtherBilled[0], empty.OtherBilled[0]}, "calibration": {full.Calibrations[0], empty.Calibrations[0]},
+		"other_billed": {full.OtherBilled[0], empty.OtherBilled[0]}, "reported": {full.Reported[0], empty.Reported[0]}, "calibration": {full.Calibrations[0], empty.Calibrations[0]},
 		"problems": {full.Problems[0], empty.Problems[0]}, "raw_texts": {full.Texts[0], empty.Texts[0]},
 	} {
 		for i, part := range []string{"full", "empty"} {

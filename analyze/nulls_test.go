@@ -86,7 +86,7 @@ func fillOrZero(t *testing.T, f reflect.Value, row int) {
 // comparePatterned reads the merged file of every table with DuckDB and compares
 // every value with the rows of the parts, in their order.
 func comparePatterned(t require.TestingT, db *sql.DB, dir string, parts ...*dataset.Rows) {
-	for i, table := range []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "calibration", "problems"} {
+	for i, table := range []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "reported", "calibration", "problems"} {
 		var want []reflect.Value
 		for _, p := range parts {
 			rows := reflect.ValueOf(p).Elem().Field(i)

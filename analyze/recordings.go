@@ -30,7 +30,7 @@ func (d *DB) Recordings(ctx context.Context) ([]*rollout.Session, error) {
 		row  func(*sql.Rows) error
 	}{
 		{"sessions", r.session}, {"texts", r.text}, {"requests", r.request}, {"items", r.item}, {"spans", r.span},
-		{"calls", r.call}, {"other_billed", r.otherBilled}, {"problems", r.problem},
+		{"calls", r.call}, {"other_billed", r.otherBilled}, {"reported", r.reported}, {"problems", r.problem},
 	}
 	for _, step := range steps {
 		if err := d.eachRow(ctx, "sql/recordings/"+step.name+".sql", step.row); err != nil {
@@ -159,7 +159,7 @@ func (r *rebuilder) request(rows *sql.Rows) error {
 	s, err := r.scan(rows, text(&q.ID), &q.Chain, &q.Number, &q.Kind, &q.Run, &q.Attempt, &q.Inherited, &base,
 		&at, &q.DurationMS, &q.TTFTMS, text(&q.Provider), text(&q.Model), &q.Status,
 		&u.Input, &u.CacheRead, &u.CacheWrite, &u.CacheWrite5m, &u.CacheWrite1h, &u.Output, &u.Reasoning,
-		&q.OutputFinal, &q.Subscription, &q.Messages, &q.PromptChars, &q.Line)
+		&q.OutputFinal, &q.Subscription, &q.LoggedUSD, &q.Messages, &q.PromptChars, &q.Line)
 	if err != nil {
 		return err
 	}
@@ -234,6 +234,18 @@ func (r *rebuilder) otherBilled(rows *sql.Rows) error {
 	}
 	b.Time = when(at)
 	s.Session.OtherBilled = append(s.Session.OtherBilled, b)
+	return nil
+}
+
+func (r *rebuilder) reported(rows *sql.Rows) error {
+	var p rollout.Reported
+	u := &p.Usage
+	s, err := r.scan(rows, text(&p.Model), &p.Requests, &u.Input, &u.CacheRead, &u.CacheWrite, &u.CacheWrite5m, &u.CacheWrite1h,
+		&u.Output, &u.Reasoning, &p.CostUSD, &p.Line)
+	if err != nil {
+		return err
+	}
+	s.Session.Reported = append(s.Session.Reported, p)
 	return nil
 }
 

@@ -45,6 +45,7 @@ func absolute(t *testing.T, path string) string {
 // with times as exact as a dataset's.
 type spelledOut struct {
 	Requests []rollout.Request
+	Reported []rollout.Reported
 	Items    []rollout.Item
 	Spans    []rollout.Span
 	Calls    []rollout.Call
@@ -52,7 +53,7 @@ type spelledOut struct {
 }
 
 func plainly(s *rollout.Session) spelledOut {
-	p := spelledOut{}
+	p := spelledOut{Reported: s.Reported}
 	for _, r := range s.Requests {
 		r.Time, r.Inherited = milli(r.Time), false
 		p.Requests = append(p.Requests, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/fclog/fclog/analyze/dataset"
 )
 
-var storedTables = []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "calibration", "problems", "session_tree"}
+var storedTables = []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "reported", "calibration", "problems", "session_tree"}
 
 // dump renders every table of a dataset as views show it.
 func dump(t *testing.T, dir string) map[string][]string {

@@ -25,6 +25,7 @@ type tables struct {
 	calls       []dataset.Call
 	texts       []dataset.Text
 	otherBilled []dataset.OtherBilled
+	reported    []dataset.Reported
 	calibration []dataset.Calibration
 	problems    []dataset.Problem
 	prices      []Price
@@ -48,6 +49,7 @@ func (tb tables) open(t testing.TB) *DB {
 	load(t, d, "calls", tb.calls)
 	load(t, d, "texts", tb.texts)
 	load(t, d, "other_billed", tb.otherBilled)
+	load(t, d, "reported", tb.reported)
 	load(t, d, "calibration", tb.calibration)
 	load(t, d, "problems", tb.problems)
 	require.NoError(t, d.exec(ctx, "SET TimeZone = 'UTC'"))

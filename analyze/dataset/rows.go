@@ -68,6 +68,9 @@ func (rows *Rows) addSession(s *rollout.Session, m *measure.Measured, o rowOptio
 	for _, b := range s.OtherBilled {
 		rows.OtherBilled = append(rows.OtherBilled, k.otherBilled(b))
 	}
+	for _, r := range s.Reported {
+		rows.Reported = append(rows.Reported, k.reported(r))
+	}
 	for _, c := range m.Calibration {
 		rows.Calibrations = append(rows.Calibrations, k.calibration(c))
 	}
@@ -183,6 +186,7 @@ func (k rowMaker) request(i int) Request {
 		ReasoningTokens:    r.Usage.Reasoning,
 		OutputFinal:        r.OutputFinal,
 		Subscription:       r.Subscription,
+		LoggedUSD:          r.LoggedUSD,
 		Messages:           r.Messages,
 		PromptChars:        r.PromptChars,
 		CountedTokens:      size.Counted,
@@ -310,6 +314,24 @@ func (k rowMaker) otherBilled(b rollout.OtherBilled) OtherBilled {
 		OutputTokens:     b.Usage.Output,
 		Estimate:         b.Estimate,
 		Line:             int64(b.Line),
+	}
+}
+
+func (k rowMaker) reported(r rollout.Reported) Reported {
+	return Reported{
+		Part:               k.o.part,
+		SessionID:          k.ID,
+		Model:              known(r.Model),
+		Requests:           r.Requests,
+		InputTokens:        r.Usage.Input,
+		CacheReadTokens:    r.Usage.CacheRead,
+		CacheWriteTokens:   r.Usage.CacheWrite,
+		CacheWrite5mTokens: r.Usage.CacheWrite5m,
+		CacheWrite1hTokens: r.Usage.CacheWrite1h,
+		OutputTokens:       r.Usage.Output,
+		ReasoningTokens:    r.Usage.Reasoning,
+		CostUSD:            r.CostUSD,
+		Line:               int64(r.Line),
 	}
 }
 

@@ -36,39 +36,40 @@ type Session struct {
 
 // Request is one row of requests.
 type Request struct {
-	Part               string  `parquet:"part,dict"`
-	SessionID          string  `parquet:"session_id,dict"`
-	RequestIndex       int64   `parquet:"request_index"` // 0-based over the session, order of the log
-	Chain              int64   `parquet:"chain"`
-	Request            int64   `parquet:"request"` // 1-based along the chain
-	Kind               string  `parquet:"kind,dict"`
-	Run                int64   `parquet:"run"`
-	Attempt            int64   `parquet:"attempt"`
-	Inherited          bool    `parquet:"inherited"`
-	BaseRequestIndex   *int64  `parquet:"base_request_index,optional"`
-	ResponseID         *string `parquet:"response_id,optional"` // equal in every copy of the response
-	Time               *int64  `parquet:"time,optional,timestamp(millisecond)"`
-	DurationMS         *int64  `parquet:"duration_ms,optional"`
-	TTFTMS             *int64  `parquet:"ttft_ms,optional"`
-	Provider           *string `parquet:"provider,optional,dict"`
-	Model              *string `parquet:"model,optional,dict"`
-	Status             string  `parquet:"status,dict"`
-	InputTokens        *int64  `parquet:"input_tokens,optional"` // inclusive of cache
-	CacheReadTokens    *int64  `parquet:"cache_read_tokens,optional"`
-	CacheWriteTokens   *int64  `parquet:"cache_write_tokens,optional"`
-	CacheWrite5mTokens *int64  `parquet:"cache_write_5m_tokens,optional"`
-	CacheWrite1hTokens *int64  `parquet:"cache_write_1h_tokens,optional"`
-	OutputTokens       *int64  `parquet:"output_tokens,optional"` // inclusive of reasoning
-	ReasoningTokens    *int64  `parquet:"reasoning_tokens,optional"`
-	OutputFinal        bool    `parquet:"output_final"`
-	Subscription       bool    `parquet:"subscription"`
-	Messages           *int64  `parquet:"messages,optional"`
-	PromptChars        *int64  `parquet:"prompt_chars,optional"`
-	CountedTokens      int64   `parquet:"counted_tokens"`             // raw count of the spans it carried
-	CalibratedTokens   *int64  `parquet:"calibrated_tokens,optional"` // counted_tokens as the provider counts; NULL without usage
-	FramingTokens      *int64  `parquet:"framing_tokens,optional"`    // NULL without usage
-	UnloggedTokens     *int64  `parquet:"unlogged_tokens,optional"`   // input - calibrated - framing; NULL without usage
-	Line               int64   `parquet:"line"`
+	Part               string   `parquet:"part,dict"`
+	SessionID          string   `parquet:"session_id,dict"`
+	RequestIndex       int64    `parquet:"request_index"` // 0-based over the session, order of the log
+	Chain              int64    `parquet:"chain"`
+	Request            int64    `parquet:"request"` // 1-based along the chain
+	Kind               string   `parquet:"kind,dict"`
+	Run                int64    `parquet:"run"`
+	Attempt            int64    `parquet:"attempt"`
+	Inherited          bool     `parquet:"inherited"`
+	BaseRequestIndex   *int64   `parquet:"base_request_index,optional"`
+	ResponseID         *string  `parquet:"response_id,optional"` // equal in every copy of the response
+	Time               *int64   `parquet:"time,optional,timestamp(millisecond)"`
+	DurationMS         *int64   `parquet:"duration_ms,optional"`
+	TTFTMS             *int64   `parquet:"ttft_ms,optional"`
+	Provider           *string  `parquet:"provider,optional,dict"`
+	Model              *string  `parquet:"model,optional,dict"`
+	Status             string   `parquet:"status,dict"`
+	InputTokens        *int64   `parquet:"input_tokens,optional"` // inclusive of cache
+	CacheReadTokens    *int64   `parquet:"cache_read_tokens,optional"`
+	CacheWriteTokens   *int64   `parquet:"cache_write_tokens,optional"`
+	CacheWrite5mTokens *int64   `parquet:"cache_write_5m_tokens,optional"`
+	CacheWrite1hTokens *int64   `parquet:"cache_write_1h_tokens,optional"`
+	OutputTokens       *int64   `parquet:"output_tokens,optional"` // inclusive of reasoning
+	ReasoningTokens    *int64   `parquet:"reasoning_tokens,optional"`
+	OutputFinal        bool     `parquet:"output_final"`
+	Subscription       bool     `parquet:"subscription"`
+	LoggedUSD          *float64 `parquet:"logged_usd,optional"` // what the log itself says it cost
+	Messages           *int64   `parquet:"messages,optional"`
+	PromptChars        *int64   `parquet:"prompt_chars,optional"`
+	CountedTokens      int64    `parquet:"counted_tokens"`             // raw count of the spans it carried
+	CalibratedTokens   *int64   `parquet:"calibrated_tokens,optional"` // counted_tokens as the provider counts; NULL without usage
+	FramingTokens      *int64   `parquet:"framing_tokens,optional"`    // NULL without usage
+	UnloggedTokens     *int64   `parquet:"unlogged_tokens,optional"`   // input - calibrated - framing; NULL without usage
+	Line               int64    `parquet:"line"`
 }
 
 // Item is one row of items.
@@ -175,6 +176,23 @@ type OtherBilled struct {
 	OutputTokens     *int64  `parquet:"output_tokens,optional"`
 	Estimate         bool    `parquet:"estimate"`
 	Line             int64   `parquet:"line"`
+}
+
+// Reported is one row of reported: what the log says of the session as a whole.
+type Reported struct {
+	Part               string   `parquet:"part,dict"`
+	SessionID          string   `parquet:"session_id,dict"`
+	Model              *string  `parquet:"model,optional"`        // NULL all models together
+	Requests           *int64   `parquet:"requests,optional"`     // model calls
+	InputTokens        *int64   `parquet:"input_tokens,optional"` // inclusive of cache
+	CacheReadTokens    *int64   `parquet:"cache_read_tokens,optional"`
+	CacheWriteTokens   *int64   `parquet:"cache_write_tokens,optional"`
+	CacheWrite5mTokens *int64   `parquet:"cache_write_5m_tokens,optional"`
+	CacheWrite1hTokens *int64   `parquet:"cache_write_1h_tokens,optional"`
+	OutputTokens       *int64   `parquet:"output_tokens,optional"` // inclusive of reasoning
+	ReasoningTokens    *int64   `parquet:"reasoning_tokens,optional"`
+	CostUSD            *float64 `parquet:"cost_usd,optional"`
+	Line               int64    `parquet:"line"`
 }
 
 // Calibration is one row of calibration: how raw counts became the provider's.

@@ -18,7 +18,7 @@ const SchemaVersion = 1
 
 // Importer stands in every sessions row and in the name of every part, so that
 // files are read again when reading changes.
-const Importer = "5"
+const Importer = "6"
 
 const (
 	markerFile  = "fclog-dataset.json"
@@ -167,11 +167,12 @@ func (s *store) init() error {
 }
 
 // emptyTables gives every table one file without rows, so that a reader's globs
-// match and columns have types before anything is imported.
+// match and columns have types before anything is imported, also those that an
+// older version did not write.
 func (s *store) emptyTables() error {
 	for _, t := range (&Rows{}).tables() {
-		path := filepath.Join(s.dir, t.name, "source=none", "month=none", "empty.parquet")
-		if _, err := os.Stat(path); err == nil {
+		path := emptyFile(s.dir, t)
+		if t.hasColumns(path) {
 			continue
 		}
 		if err := s.put(path, func(tmp string) error { return t.write(s.create, tmp) }); err != nil {
@@ -179,6 +180,32 @@ func (s *store) emptyTables() error {
 		}
 	}
 	return nil
+}
+
+func emptyFile(dir string, t table) string {
+	return filepath.Join(dir, t.name, "source=none", "month=none", "empty.parquet")
+}
+
+// Complete makes the dataset in dir readable with all columns of this version
+// without writing to it. Where an older version wrote it, files without rows for
+// every table are put below aside, to be read together with the dataset's own; it
+// says whether they are needed.
+func Complete(dir, aside string) (bool, error) {
+	lacks := func(t table) bool { return !t.hasColumns(emptyFile(dir, t)) }
+	tables := (&Rows{}).tables()
+	if !slices.ContainsFunc(tables, lacks) {
+		return false, nil
+	}
+	for _, t := range tables {
+		path := emptyFile(aside, t)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return false, err
+		}
+		if err := t.write(createFile, path); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // put writes one file aside and moves it to its place. A power cut may undo the

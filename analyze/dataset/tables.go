@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
 )
@@ -19,6 +20,7 @@ type Rows struct {
 	Calls        []Call
 	Texts        []Text
 	OtherBilled  []OtherBilled
+	Reported     []Reported
 	Calibrations []Calibration
 	Problems     []Problem
 }
@@ -35,10 +37,11 @@ func Tables() []string {
 
 // table is one table of a part, ready to be written, and how to merge its files.
 type table struct {
-	name  string
-	rows  int
-	write func(create creator, path string) error
-	merge func(create creator, path string, from []string, keep keeper) error
+	name    string
+	rows    int
+	columns []string
+	write   func(create creator, path string) error
+	merge   func(create creator, path string, from []string, keep keeper) error
 }
 
 // creator opens a new file for writing.
@@ -56,6 +59,7 @@ func (r *Rows) tables() []table {
 		newTable("calls", r.Calls, func(x *Call) string { return x.Part }, parquet.SkipPageBounds("args"), parquet.SkipPageBounds("command")),
 		newTable("texts", r.Texts, func(x *Text) string { return x.Part }, hashFilter, parquet.SkipPageBounds("text")),
 		newTable("other_billed", r.OtherBilled, func(x *OtherBilled) string { return x.Part }),
+		newTable("reported", r.Reported, func(x *Reported) string { return x.Part }),
 		newTable("calibration", r.Calibrations, func(x *Calibration) string { return x.Part }),
 		newTable("problems", r.Problems, func(x *Problem) string { return x.Part }),
 		newTable("sessions", r.Sessions, func(x *Session) string { return x.Part }),
@@ -64,8 +68,9 @@ func (r *Rows) tables() []table {
 
 func newTable[T any](name string, rows []T, part func(*T) string, options ...parquet.WriterOption) table {
 	return table{
-		name: name,
-		rows: len(rows),
+		name:    name,
+		rows:    len(rows),
+		columns: columnsOf(parquet.SchemaOf(new(T))),
 		write: func(create creator, path string) error {
 			return writeFile(create, path, options, func(w *parquet.GenericWriter[T]) error {
 				_, err := w.Write(rows)
@@ -78,6 +83,34 @@ func newTable[T any](name string, rows []T, part func(*T) string, options ...par
 			})
 		},
 	}
+}
+
+// columnsOf lists the columns of a schema by name.
+func columnsOf(schema *parquet.Schema) []string {
+	var names []string
+	for _, f := range schema.Fields() {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// hasColumns says whether a file has the columns that this version writes.
+func (t table) hasColumns(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	f, err := parquet.OpenFile(file, info.Size())
+	if err != nil {
+		return false
+	}
+	have := columnsOf(f.Schema())
+	return !slices.ContainsFunc(t.columns, func(c string) bool { return !slices.Contains(have, c) })
 }
 
 // hashFilter lets a reader skip row groups when it looks for one text. Ten bits

@@ -2,7 +2,8 @@
 --
 -- What each session cost by itself: requests, tokens by how they were billed, calls and repeats. Every response
 -- is counted once over the whole dataset, in the session that owns it; copied history adds nothing. A sum leaves
--- out requests whose value is unknown and is NULL where none is known.
+-- out requests whose value is unknown and is NULL where none is known. Where no request of a session has usage,
+-- its sums are those that the log reports for the session as a whole, if it does.
 --
 -- Columns:
 --   session_id               the agent's own ID
@@ -28,8 +29,10 @@
 --   repeated_calls_strict    calls whose result nothing in between could have changed
 --   non_final_outputs        answered requests whose output_tokens is a snapshot, not the final figure
 --   calibrated_tokens        provider tokens of the logged content; calibrated + framing + unlogged = input
---   requests_without_usage   answered requests without a logged input: no sum of input tokens holds them
---   requests_without_output  answered requests without a logged output
+--   requests_without_usage   answered requests without a logged input that no sum of input tokens holds
+--   requests_without_output  answered requests without a logged output that no sum of output tokens holds
+--   usage_basis              requests: sums over requests; session: what the log reports for the session as a whole, no usage per request; NULL no usage
+--   logged_cost_usd          part of cost_usd that the log itself says, not computed from prices; NULL none
 WITH sums AS (
   SELECT part, session_id,
          count(DISTINCT run) AS runs,
@@ -50,7 +53,8 @@ WITH sums AS (
          count(*) FILTER (WHERE status = 'answered' AND output_tokens IS NOT NULL AND NOT output_final) AS non_final_outputs,
          sum(calibrated_tokens) AS calibrated_tokens,
          count(*) FILTER (WHERE status = 'answered' AND input_tokens IS NULL) AS requests_without_usage,
-         count(*) FILTER (WHERE status = 'answered' AND output_tokens IS NULL) AS requests_without_output
+         count(*) FILTER (WHERE status = 'answered' AND output_tokens IS NULL) AS requests_without_output,
+         sum(cost_usd) FILTER (WHERE cost_basis = 'logged') AS logged_cost_usd
   FROM requests
   WHERE counts
   GROUP BY ALL
@@ -68,14 +72,14 @@ SELECT s.session_id, s.source, s.started_at,
        coalesce(t.runs, 0) AS runs,
        coalesce(t.requests, 0) AS requests,
        coalesce(t.answered_requests, 0) AS answered_requests,
-       t.input_tokens::BIGINT AS input_tokens,
-       t.uncached_input_tokens::BIGINT AS uncached_input_tokens,
-       t.cache_read_tokens::BIGINT AS cache_read_tokens,
-       t.cache_write_tokens::BIGINT AS cache_write_tokens,
-       t.output_tokens::BIGINT AS output_tokens,
-       t.reasoning_tokens::BIGINT AS reasoning_tokens,
-       t.cost_usd::DOUBLE AS cost_usd,
-       coalesce(t.cost_partial, false) AS cost_partial,
+       coalesce(t.input_tokens, w.input_tokens)::BIGINT AS input_tokens,
+       coalesce(t.uncached_input_tokens, w.uncached_input_tokens)::BIGINT AS uncached_input_tokens,
+       coalesce(t.cache_read_tokens, w.cache_read_tokens)::BIGINT AS cache_read_tokens,
+       coalesce(t.cache_write_tokens, w.cache_write_tokens)::BIGINT AS cache_write_tokens,
+       coalesce(t.output_tokens, w.output_tokens)::BIGINT AS output_tokens,
+       coalesce(t.reasoning_tokens, w.reasoning_tokens)::BIGINT AS reasoning_tokens,
+       coalesce(t.cost_usd, w.cost_usd)::DOUBLE AS cost_usd,
+       coalesce(CASE WHEN t.cost_usd IS NULL THEN w.cost_partial END, t.cost_partial, false) AS cost_partial,
        coalesce(t.counted_tokens, 0)::BIGINT AS counted_tokens,
        t.framing_tokens::BIGINT AS framing_tokens,
        t.unlogged_tokens::BIGINT AS unlogged_tokens,
@@ -85,9 +89,12 @@ SELECT s.session_id, s.source, s.started_at,
        coalesce(c.repeated_calls_strict, 0) AS repeated_calls_strict,
        coalesce(t.non_final_outputs, 0) AS non_final_outputs,
        t.calibrated_tokens::BIGINT AS calibrated_tokens,
-       coalesce(t.requests_without_usage, 0) AS requests_without_usage,
-       coalesce(t.requests_without_output, 0) AS requests_without_output
+       CASE WHEN w.input_tokens IS NULL THEN coalesce(t.requests_without_usage, 0) ELSE 0 END AS requests_without_usage,
+       CASE WHEN w.output_tokens IS NULL THEN coalesce(t.requests_without_output, 0) ELSE 0 END AS requests_without_output,
+       CASE WHEN w.session_id IS NOT NULL THEN 'session' WHEN t.input_tokens IS NOT NULL OR t.output_tokens IS NOT NULL THEN 'requests' END AS usage_basis,
+       CASE WHEN t.cost_usd IS NULL THEN w.logged_cost_usd ELSE t.logged_cost_usd END::DOUBLE AS logged_cost_usd
 FROM sessions s
 LEFT JOIN sums t USING (part, session_id)
+LEFT JOIN whole_usage w USING (source, part, session_id)
 LEFT JOIN call_sums c USING (part, session_id)
 ORDER BY s.started_at NULLS LAST, s.source, s.session_id

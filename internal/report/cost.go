@@ -14,7 +14,7 @@ import (
 func costNote(a *analyze.Audit) string {
 	var without int64
 	for _, c := range a.CostBasis {
-		if c.Basis != "priced" {
+		if !costed(c) {
 			without += c.Requests
 		}
 	}
@@ -24,16 +24,31 @@ func costNote(a *analyze.Audit) string {
 	case a.Totals.CostUSD == nil:
 		return "unknown: " + unpriced(a)
 	case without > 0:
-		return fmt.Sprintf("partial, without %s: %s · %s · estimated", term.Count(without, "request", "requests"), unpriced(a), priceSource(a))
+		return fmt.Sprintf("partial, without %s: %s · %s", term.Count(without, "request", "requests"), unpriced(a), costSource(a))
 	}
-	return priceSource(a) + " · estimated"
+	return costSource(a)
+}
+
+// costed says whether requests have a cost: computed, or stated by the log.
+func costed(c analyze.CostBasis) bool { return c.Basis == "priced" || c.Basis == "logged" }
+
+// costSource tells a cost that is computed from one that logs state.
+func costSource(a *analyze.Audit) string {
+	logged := a.Totals.LoggedCostUSD
+	switch {
+	case logged == nil:
+		return priceSource(a) + " · estimated"
+	case *logged == *a.Totals.CostUSD:
+		return "as the log states it · measured"
+	}
+	return fmt.Sprintf("%s as the log states it · measured; the rest %s · estimated", term.USD(*logged), priceSource(a))
 }
 
 // unpriced lists why requests have no cost, the most frequent reason first.
 func unpriced(a *analyze.Audit) string {
 	reasons := map[string]int64{}
 	for _, c := range a.CostBasis {
-		if c.Basis != "priced" {
+		if !costed(c) {
 			reasons[unpricedReason(c)] += c.Requests
 		}
 	}

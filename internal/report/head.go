@@ -54,7 +54,7 @@ func someOf(names []string, one, many string) string {
 func head(a *analyze.Audit, o Options) *section {
 	t := a.Totals
 	rows := []row{
-		total("input", t.InputTokens, t.InputTokens, measured(t.InputTokens, "everything sent", lacking(t, t.RequestsWithoutUsage))),
+		total("input", t.InputTokens, t.InputTokens, measured(t.InputTokens, "everything sent", lacking(t, t.RequestsWithoutUsage), wholeSessions(t))),
 		total("  uncached", t.UncachedInputTokens, t.InputTokens, partial(t.UncachedInputTokens, t, "")),
 		total("  cache read", t.CacheReadTokens, t.InputTokens, partial(t.CacheReadTokens, t, unknownIn(a, cacheRead))),
 		total("  cache write", t.CacheWriteTokens, t.InputTokens, partial(t.CacheWriteTokens, t, unknownIn(a, cacheWrite))),
@@ -108,6 +108,18 @@ func partial(sum *int64, t analyze.Totals, sessions string) string {
 		return "partial"
 	}
 	return sessions
+}
+
+// wholeSessions says how much of a sum is known by session only.
+func wholeSessions(t analyze.Totals) string {
+	const whole = "reported for the session as a whole, no usage per request"
+	switch t.ReportedSessions {
+	case 0:
+		return ""
+	case t.Sessions:
+		return whole
+	}
+	return fmt.Sprintf("in %d of %s %s", t.ReportedSessions, term.Count(t.Sessions, "session", "sessions"), whole)
 }
 
 // lacking says how many responses a sum leaves out.

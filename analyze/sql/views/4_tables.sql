@@ -15,6 +15,10 @@ WITH used AS (
   SELECT DISTINCT r.provider, r.model, regexp_extract(r.model, '[^/]*$') AS bare
   FROM chosen_requests r
   WHERE r.model IS NOT NULL
+  UNION
+  SELECT NULL, r.model, regexp_extract(r.model, '[^/]*$')
+  FROM raw_reported r JOIN selected USING (source, stem, part, session_id)
+  WHERE r.model IS NOT NULL
 )
 SELECT u.provider AS used_provider, u.model AS used_model, p.* EXCLUDE (provider, model)
 FROM used u
@@ -33,7 +37,9 @@ QUALIFY row_number() OVER (
     END, p.provider
 ) = 1;
 
--- cost_usd is NULL without a price, without usage, and under a subscription.
+-- cost_usd is computed from prices; without a price or usage it is what the log
+-- itself says, and cost_basis tells which: computed or logged. It is NULL without
+-- either, and under a subscription.
 -- Cache parts that are not reported were paid as plain input. Writes of unknown
 -- lifetime cost what 5 minutes cost.
 CREATE TABLE requests AS
@@ -47,7 +53,8 @@ WITH split AS (
   FROM chosen_requests r
   LEFT JOIN copied_requests k USING (source, session_id, request_index)
   LEFT JOIN price_of p ON p.used_model = r.model AND p.used_provider IS NOT DISTINCT FROM r.provider
-)
+),
+priced AS (
 SELECT s.* EXCLUDE (cached, written_1h, written_5m, long),
        CASE WHEN s.subscription THEN NULL ELSE (
            (s.input_tokens - s.cached - s.written_5m - s.written_1h)
@@ -59,10 +66,15 @@ SELECT s.* EXCLUDE (cached, written_1h, written_5m, long),
          + CASE WHEN s.written_1h = 0 THEN 0 ELSE s.written_1h
                           * CASE WHEN s.long THEN coalesce(p.long_cache_write_1h, p.cache_write_1h) ELSE p.cache_write_1h END END
          + s.output_tokens * CASE WHEN s.long THEN coalesce(p.long_output, p.output) ELSE p.output END
-       ) / 1e6 END AS cost_usd
+       ) / 1e6 END AS computed_usd
 FROM split s
 LEFT JOIN price_of p ON p.used_model = s.model AND p.used_provider IS NOT DISTINCT FROM s.provider
-ORDER BY s.source, s.session_id, s.request_index;
+)
+SELECT * EXCLUDE (computed_usd),
+       CASE WHEN subscription THEN NULL ELSE coalesce(computed_usd, logged_usd) END AS cost_usd,
+       CASE WHEN cost_usd IS NULL THEN NULL WHEN computed_usd IS NOT NULL THEN 'computed' ELSE 'logged' END AS cost_basis
+FROM priced
+ORDER BY source, session_id, request_index;
 
 DROP TABLE chosen_requests;
 
@@ -80,6 +92,60 @@ LEFT JOIN requests q USING (source, part, session_id, request_index);
 
 CREATE TABLE other_billed AS
 SELECT r.* EXCLUDE (stem) FROM raw_other_billed r JOIN selected USING (source, stem, part, session_id);
+
+CREATE TABLE reported AS
+SELECT r.* EXCLUDE (stem) FROM raw_reported r JOIN selected USING (source, stem, part, session_id);
+
+-- What stands for the usage of a session as a whole: the sums its log reports, where
+-- no request of it has any usage. Figures of all models together go before figures by
+-- model. The cost is computed where one model did all the work and no request can have
+-- been long enough for another price, else it is what the log says.
+CREATE TABLE whole_usage AS
+WITH silent AS (
+  SELECT s.source, s.part, s.session_id
+  FROM sessions s
+  ANTI JOIN (FROM requests WHERE counts AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL)) q USING (source, part, session_id)
+),
+model_of AS (
+  SELECT source, part, session_id, any_value(model) AS model, any_value(provider) AS provider
+  FROM requests
+  WHERE counts AND model IS NOT NULL
+  GROUP BY ALL
+  HAVING count(DISTINCT (model, provider)) = 1 AND NOT bool_or(subscription)
+),
+chosen AS (
+  SELECT r.*, coalesce(r.model, m.model) AS price_model, CASE WHEN r.model IS NULL THEN m.provider END AS price_provider
+  FROM reported r
+  SEMI JOIN silent USING (source, part, session_id)
+  LEFT JOIN model_of m USING (source, part, session_id)
+  QUALIFY r.model IS NULL OR NOT bool_or(r.model IS NULL) OVER (PARTITION BY r.source, r.part, r.session_id)
+),
+costed AS (
+  SELECT c.*,
+         CASE WHEN p.long_above IS NULL OR c.input_tokens <= p.long_above THEN (
+             (c.input_tokens - coalesce(c.cache_read_tokens, 0) - coalesce(c.cache_write_tokens, 0)) * p.input
+           + CASE WHEN coalesce(c.cache_read_tokens, 0) = 0 THEN 0 ELSE c.cache_read_tokens * p.cache_read END
+           + CASE WHEN coalesce(c.cache_write_tokens, 0) = 0 THEN 0
+                  ELSE (c.cache_write_tokens - coalesce(c.cache_write_1h_tokens, 0)) * p.cache_write_5m
+                     + CASE WHEN coalesce(c.cache_write_1h_tokens, 0) = 0 THEN 0 ELSE c.cache_write_1h_tokens * p.cache_write_1h END END
+           + c.output_tokens * p.output
+         ) / 1e6 END AS computed_usd
+  FROM chosen c
+  LEFT JOIN price_of p ON p.used_model = c.price_model AND p.used_provider IS NOT DISTINCT FROM c.price_provider
+)
+SELECT source, part, session_id,
+       sum(requests)::BIGINT AS requests,
+       sum(input_tokens)::BIGINT AS input_tokens,
+       sum(input_tokens - coalesce(cache_read_tokens, 0) - coalesce(cache_write_tokens, 0))::BIGINT AS uncached_input_tokens,
+       sum(cache_read_tokens)::BIGINT AS cache_read_tokens,
+       sum(cache_write_tokens)::BIGINT AS cache_write_tokens,
+       sum(output_tokens)::BIGINT AS output_tokens,
+       sum(reasoning_tokens)::BIGINT AS reasoning_tokens,
+       sum(coalesce(computed_usd, cost_usd))::DOUBLE AS cost_usd,
+       count(*) FILTER (WHERE coalesce(computed_usd, cost_usd) IS NULL) > 0 AS cost_partial,
+       sum(CASE WHEN computed_usd IS NULL THEN cost_usd END)::DOUBLE AS logged_cost_usd
+FROM costed
+GROUP BY ALL;
 
 CREATE TABLE calibration AS
 SELECT r.* EXCLUDE (stem) FROM raw_calibration r JOIN selected USING (source, stem, part, session_id);
