@@ -98,7 +98,7 @@ func TestPayload(t *testing.T) {
 	s := one(t, "port.export.json")
 	first := []string{"Move the service to port 9090.", `Called the Read tool with the following input: {"filePath":"notes.txt"}`, "#"}
 	assert.Equal(t, first, texts(s, 0, 1), "the ignored part and the text file are not sent, the picture is")
-	step := []string{"Find the constant first.", "#", "I look for the port.", `{"pattern":"Port"}`, `{"filePath":"/home/u/app/main.go","limit":2}`,
+	step := []string{"Find the constant first.", "I look for the port.", `{"pattern":"Port"}`, `{"filePath":"/home/u/app/main.go","limit":2}`,
 		"Found 1 matches\n/home/u/app/ma", "<path>/home/u/app/main.go</pat"}
 	assert.Equal(t, append(slices.Clone(first), step...), texts(s, 0, 2), "all calls of a step, then all results")
 	assert.Equal(t, texts(s, 0, 4), texts(s, 0, 5), "a retry carries the payload too")
@@ -109,8 +109,6 @@ func TestPayload(t *testing.T) {
 	last := texts(s, 0, 11)
 	assert.Equal(t, []string{"Say so in the docs.", "I open the docs.", `{"filePath":"docs.md"}`, interrupted, "Go on, with the other model."}, last[len(last)-5:])
 	assert.NotContains(t, last, "Answer briefly.")
-	assert.Equal(t, []string{"#", "#"}, slices.DeleteFunc(slices.Clone(aborted), func(s string) bool { return s != "#" }), "picture and signature")
-	assert.Equal(t, []string{"#"}, slices.DeleteFunc(last, func(s string) bool { return s != "#" }), "another model does not get the signature")
 }
 
 func TestRequests(t *testing.T) {

@@ -128,6 +128,27 @@ func TestInterrupted(t *testing.T) {
 	assert.Equal(t, []string{"said", "{}", "so far", "said"}, texts(s, 0, 2), "what a killed command had printed")
 }
 
+// TestSealedReasoning: sealed reasoning is sent beside its summary, to the model
+// that made it alone; a signature is no text of its own.
+func TestSealedReasoning(t *testing.T) {
+	sealed := `{"type":"reasoning","text":"summary","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VhbGVk"}}}`
+	other := strings.Replace(answer("b", "", said), `"modelID":"m"`, `"modelID":"n"`, 1)
+	s := session(t, "", user("u", said), answer("a", "", sealed), other, answer("c", "", said))
+	assert.Equal(t, []string{"said", "summary", ""}, texts(s, 0, 2), "another model")
+	assert.Equal(t, []string{"said", "summary", "#", "said"}, texts(s, 0, 3))
+	assert.Nil(t, s.Items[2].Tokens)
+	for reasoning, want := range map[string][]string{
+		`{"type":"reasoning","text":"t","metadata":{"anthropic":{"signature":"c2ln"}}}`: {"said", "t"},
+		`{"type":"reasoning","text":"","metadata":{"anthropic":{"signature":"c2ln"}}}`:  {"said", "#"},
+		`{"type":"reasoning","text":"","metadata":{"anthropic":{"redactedData":"x"}}}`:  {"said", "#"},
+		`{"type":"reasoning","text":"","metadata":{"openai":{"itemId":"rs_1"}}}`:        {"said"},
+		`{"type":"reasoning","text":"","metadata":[]}`:                                  {"said"},
+	} {
+		s := session(t, "", user("u", said), answer("a", "", reasoning), answer("b", "", said))
+		assert.Equal(t, want, texts(s, 0, 2), reasoning)
+	}
+}
+
 func TestFailedCompaction(t *testing.T) {
 	asked := user("c", `{"type":"compaction","auto":true}`)
 	failed := answer("s", `,"summary":true,"parentID":"c","error":{"name":"APIError"}`, said)
