@@ -126,7 +126,7 @@ func (b *builder) runs(st step, fresh []int32) {
 func (b *builder) fill(st step, attempt int) rollout.Request {
 	x := st.x
 	req := rollout.Request{
-		ID: x.id, Kind: st.kind, Run: b.run, Attempt: attempt, Base: -1, Time: x.start, Provider: x.provider, Model: x.model,
+		ID: first(x.id, x.record), Kind: st.kind, Run: b.run, Attempt: attempt, Base: -1, Time: x.start, Provider: x.provider, Model: x.model,
 		Status: b.status(x), OutputFinal: x.final, LoggedUSD: x.usd, Line: x.line,
 	}
 	if x.messages > 0 {

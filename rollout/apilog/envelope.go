@@ -195,7 +195,7 @@ func openBare(m members) *exchange {
 
 func openHelicone(m members) *exchange {
 	x := &exchange{request: object(m["request_body"]), response: object(m["response_body"]), start: instant(m["request_created_at"])}
-	x.id, x.model, x.provider = "", m.str("request_model", "model"), strings.ToLower(str(m["provider"]))
+	x.record, x.model, x.provider = str(m["request_id"]), m.str("request_model", "model"), strings.ToLower(str(m["provider"]))
 	x.session = sessionMember(object(m.get("properties", "request_properties")))
 	x.status = httpStatus(m.get("response_status", "status"))
 	x.failed = x.status >= 400

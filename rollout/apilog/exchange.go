@@ -44,6 +44,7 @@ type exchange struct {
 	provider  string
 	model     string
 	id        string // of the response
+	record    string // ID the envelope gives the call
 	usd       *float64
 	usage     *rollout.Usage
 	final     bool // the usage is the last word

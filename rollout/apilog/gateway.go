@@ -38,7 +38,7 @@ func openLiteLLM(m members) *exchange {
 	x := &exchange{
 		start: instant(m["startTime"]), end: instant(m["endTime"]), first: instant(m["completionStartTime"]),
 		provider: str(m["custom_llm_provider"]), model: str(m["model"]), usd: dollars(m, "response_cost"),
-		trace: str(m["trace_id"]), response: object(m["response"]),
+		trace: str(m["trace_id"]), response: object(m["response"]), record: str(m["id"]),
 	}
 	x.session = sessionMember(m["metadata"])
 	x.failed = str(m["status"]) == "failure" || str(m["error_str"]) != ""
@@ -112,12 +112,11 @@ func openSpendRow(m members) *exchange {
 	x := &exchange{
 		request: request, response: object(m["response"]), start: instant(m["startTime"]), end: instant(m["endTime"]),
 		first: instant(m["completionStartTime"]), session: str(m["session_id"]), model: str(m["model"]),
-		provider: str(m["custom_llm_provider"]), usd: dollars(m, "spend"),
+		provider: str(m["custom_llm_provider"]), usd: dollars(m, "spend"), record: str(m["request_id"]),
 	}
 	x.redacted = redacted(request)
 	x.failed = str(m["status"]) == "failure"
 	x.usage = liteLLMUsage(m)
-	x.id = ""
 	return x
 }
 
@@ -129,7 +128,7 @@ func openLangfuse(m members) *exchange {
 		start: instant(m.get("start_time", "startTime")), end: instant(m.get("end_time", "endTime")),
 		first: instant(m.get("completion_start_time", "completionStartTime")),
 		model: m.str("provided_model_name", "model", "providedModelName"), session: m.str("session_id", "sessionId"),
-		trace: m.str("trace_id", "traceId"), span: str(m["id"]), parent: m.str("parent_observation_id", "parentObservationId"),
+		trace: m.str("trace_id", "traceId"), span: str(m["id"]), record: str(m["id"]), parent: m.str("parent_observation_id", "parentObservationId"),
 		usd:    dollars(m, "total_cost", "totalCost", "calculatedTotalCost"),
 		failed: strings.EqualFold(str(m["level"]), "ERROR"), answered: output.Kind() != 'n' && len(output) > 0,
 	}

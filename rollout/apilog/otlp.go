@@ -187,7 +187,7 @@ func (ss *spans) span(sp *otlpSpan, line int) {
 		return
 	}
 	x := &exchange{
-		line: line, api: spanAPI, start: start, end: end, trace: sp.TraceID, span: sp.SpanID, parent: sp.ParentID,
+		line: line, api: spanAPI, start: start, end: end, trace: sp.TraceID, span: sp.SpanID, record: sp.TraceID + "/" + sp.SpanID, parent: sp.ParentID,
 		session: a.str("gen_ai.conversation.id", "session.id"), agent: n.agent,
 		provider: a.str("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system"),
 		model:    a.str("gen_ai.response.model", "gen_ai.request.model", "llm.model_name"), id: a.str("gen_ai.response.id"),

@@ -388,5 +388,5 @@ func (x *exchange) spanReply(p *parser) {
 		}
 	}
 	x.outputs = p.take()
-	x.answered = x.answered || len(x.outputs) > 0
+	x.answered = x.answered || !x.failed && (len(x.outputs) > 0 || x.usage != nil)
 }

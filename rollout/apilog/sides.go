@@ -34,6 +34,22 @@ func (s *sorter) placeSides() {
 		t.group, t.kind = g, s.sideKind(x)
 		g.threads = append(g.threads, t)
 	}
+	for _, g := range s.groups {
+		promote(g)
+	}
+}
+
+// promote makes the first of a session's side calls its conversation where it has
+// no other: such a session simply uses no tools.
+func promote(g *group) {
+	for _, t := range g.threads {
+		if !t.side {
+			return
+		}
+	}
+	if len(g.threads) > 0 {
+		g.threads[0].side = false
+	}
 }
 
 func (s *sorter) sideGroup(x *exchange) *group {

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"github.com/fclog/fclog/rollout/apilog"
 	"github.com/fclog/fclog/rollout/atif"
 	"github.com/fclog/fclog/rollout/claudecode"
 	"github.com/fclog/fclog/rollout/codex"
@@ -24,5 +25,6 @@ func All() List {
 		{gemini.Name, "Gemini CLI", gemini.Detect, gemini.Read, gemini.Companions, gemini.Depends, gemini.Homes, nil},
 		{opencode.Name, "OpenCode", opencode.Detect, opencode.Read, opencode.Companions, opencode.Depends, opencode.Homes, opencode.Carrier},
 		{sweagent.Name, "SWE-agent", sweagent.Detect, sweagent.Read, sweagent.Companions, sweagent.Depends, sweagent.Homes, nil},
+		{apilog.Name, "API log", apilog.Detect, apilog.Read, apilog.Companions, apilog.Depends, apilog.Homes, nil},
 	}
 }
