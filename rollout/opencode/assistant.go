@@ -52,8 +52,11 @@ func (r *builder) assistant(i int) {
 		r.step(i, all[0].parts, -1)
 		return
 	}
+	unwrap := r.wrap(i)
 	for n := range all {
-		r.step(i, all[n].parts, r.request(m, all, n))
+		request := r.request(m, all, n)
+		unwrap()
+		r.step(i, all[n].parts, request)
 	}
 }
 

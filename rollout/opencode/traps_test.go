@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -146,6 +147,37 @@ func TestSealedReasoning(t *testing.T) {
 	} {
 		s := session(t, "", user("u", said), answer("a", "", reasoning), answer("b", "", said))
 		assert.Equal(t, want, texts(s, 0, 2), reasoning)
+	}
+}
+
+// TestQueuedMessages: for half of 2026 a message sent while the agent worked
+// went out inside a reminder, once.
+func TestQueuedMessages(t *testing.T) {
+	at := func(message string, created int64) string {
+		return strings.ReplaceAll(strings.ReplaceAll(message, `"created":2000`, fmt.Sprintf(`"created":%d`, created)), `"created":3000,"completed":4000`, fmt.Sprintf(`"created":%d,"completed":%d`, created, created+1000))
+	}
+	steer := user("v", `{"type":"text","text":"steer"}`)
+	run := func(start int64, finish string, sentAfter int64) *rollout.Session {
+		return session(t, "", at(user("u", said), start), at(answer("a", `,"finish":"`+finish+`"`, said), start+1000), at(steer, start+1000+sentAfter),
+			at(answer("b", "", said), start+5000), at(answer("c", "", said), start+9000))
+	}
+	march := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+	for name, c := range map[string]struct {
+		start  int64
+		finish string
+		after  int64
+		want   bool
+	}{
+		"between tools":          {march, "tool-calls", 2000, true},
+		"during the last answer": {march, "stop", 500, true},
+		"after it":               {march, "stop", 2000, false},
+		"before 2026":            {march - 100*24*3600_000, "tool-calls", 2000, false},
+		"later":                  {march + 150*24*3600_000, "tool-calls", 2000, false},
+	} {
+		s := run(c.start, c.finish, c.after)
+		assert.Equal(t, c.want, texts(s, 0, 2)[2] == wrapped("steer"), name)
+		assert.Equal(t, "steer", texts(s, 0, 3)[2], name)
+		assert.Equal(t, "said", texts(s, 0, 2)[0], name)
 	}
 }
 
