@@ -14,6 +14,12 @@ type call struct {
 	result bool   // what came of it is known
 }
 
+// asked names a call by what it asks for.
+type asked struct {
+	tool string
+	args rollout.TextID
+}
+
 // piece is the call as it is sent.
 func (k *call) piece() *piece {
 	it := k.c.b.Session.Calls[k.index].ArgsItem
@@ -27,11 +33,8 @@ func (c *chat) restated(e *entry, f *functionCall) *piece {
 		return known.piece()
 	}
 	args := argsText(f.Args)
-	sought := c.b.Text(args)
-	for _, p := range c.sent.Pieces() {
-		if p.Kind == rollout.ToolCall && p.Tool == f.Name.V && p.Text == sought {
-			return &piece{Item: p.Item, Index: -1}
-		}
+	if known := c.asked[asked{f.Name.V, c.b.Text(args)}]; known != nil {
+		return known.piece()
 	}
 	return c.add(e, f.ID.V, f.Name.V, args).piece()
 }
@@ -75,6 +78,7 @@ func (c *chat) add(e *entry, id, tool, args string) *call {
 		Origin: rollout.Logged, Request: e.request, Text: out.Args})
 	c.describeCall(&out, args)
 	k := &call{c: c, index: c.b.Call(out), owner: e.ID.V}
+	c.asked[asked{tool, out.Args}] = k
 	if id != "" {
 		c.calls[id] = k
 	}

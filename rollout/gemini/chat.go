@@ -19,6 +19,7 @@ type chat struct {
 	sent     *conversation.Conversation // what stands in the chain
 	requests map[string]int             // by message ID
 	calls    map[string]*call           // by logged call ID; the newest
+	asked    map[asked]*call            // the newest
 	ids      map[string]bool            // call IDs given out
 	handles  map[string]string          // what a later call can go back to: path to handle
 	tasks    []*task                    // background work under way
@@ -34,7 +35,7 @@ func newChat(path string) *chat {
 	b := rollout.NewBuilder(Name)
 	return &chat{
 		b: b, sent: conversation.New(b, b.Chain()), path: path, folded: map[string]int{},
-		requests: map[string]int{}, calls: map[string]*call{}, ids: map[string]bool{},
+		requests: map[string]int{}, calls: map[string]*call{}, asked: map[asked]*call{}, ids: map[string]bool{},
 		handles: map[string]string{}, polls: map[string]string{}, summed: map[rollout.TextID]bool{}, said: map[said]int{},
 	}
 }
