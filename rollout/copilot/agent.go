@@ -33,7 +33,9 @@ type agent struct {
 	failed    int               // attempts in a row that brought no answer
 	responses map[string]*reply // by apiCallId
 	ids       map[string]bool
-	shutdown  int // requests at the newest shutdown
+	shutdown  int    // requests at the newest shutdown
+	shared    bool   // its totals include those of sub-agents
+	model     string // of a sub-agent, as its start says
 	shells    map[string]string
 	lost      map[string]bool // what the log turned out not to hold
 	handles   []string
@@ -100,6 +102,7 @@ func (r *reader) spawned(a *agent, e *event) {
 		}
 	}
 	a.b.Session.Agent, a.b.Session.SpawnedAt = d.AgentName.V, e.time()
+	a.model = d.MadeBy.V
 	if a.parentCall == "" {
 		a.parentCall = d.ToolCallID.V
 	}

@@ -94,7 +94,7 @@ func (r *reader) modelOf(a *agent) string {
 	if a == r.main {
 		return r.model
 	}
-	return ""
+	return a.model
 }
 
 var bareUUID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)

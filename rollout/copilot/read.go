@@ -206,7 +206,9 @@ func (r *reader) shutdown(e *event) {
 	d := &e.Data.V
 	r.unanswered(r.main, rollout.CutOff)
 	r.main.b.Session.Reported = r.reported(r.main, d.Metrics.V, e.line)
-	if own, ok := d.AgentMetrics.V["main"]; ok && own.Metrics.OK {
+	own, ok := d.AgentMetrics.V["main"]
+	r.main.shared = !ok || !own.Metrics.OK
+	if !r.main.shared {
 		r.main.b.Session.Reported = r.reported(r.main, own.Metrics.V, e.line)
 	}
 	for id, own := range d.AgentMetrics.V {

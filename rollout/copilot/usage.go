@@ -63,7 +63,7 @@ func (r *reader) reported(a *agent, m metrics, line int) []rollout.Reported {
 // request has a usage of its own and nothing else was billed.
 func (r *reader) compare(a *agent) {
 	s := a.b.Session
-	if len(s.Reported) == 0 || len(s.OtherBilled) > 0 || a.shutdown != len(s.Requests) {
+	if len(s.Reported) == 0 || len(s.OtherBilled) > 0 || a.shutdown != len(s.Requests) || a.shared && len(r.agents) > 1 {
 		return
 	}
 	var input, output, wantInput, wantOutput int64
