@@ -102,6 +102,9 @@ func (a *Arm) add(t Trial) {
 		add(sum, v)
 	}
 	a.SnapshotOutputs += t.Snapshots
+	if t.Whole > 0 {
+		a.ReportedTrials++
+	}
 	if t.Tokens() == nil {
 		a.NoUsage++
 	}
@@ -317,6 +320,9 @@ func (r *Result) warnAll() {
 		}
 		if a.NoUsage > 0 {
 			r.warn("%s: %s no usage, or not for every answered request; such tokens do not count", a.Name, term.Count(a.NoUsage, "trial holds", "trials hold"))
+		}
+		if a.ReportedTrials > 0 {
+			r.warn("%s: the tokens of %s are reported for the session as a whole, no usage per request; how many requests they took is an estimate", a.Name, term.Count(a.ReportedTrials, "trial", "trials"))
 		}
 		if a.Unpriced > 0 && a.CostUSD != nil {
 			r.warn("%s: %s no full price; USD is over the others", a.Name, term.Count(a.Unpriced, "trial has", "trials have"))

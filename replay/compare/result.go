@@ -53,6 +53,7 @@ type Arm struct {
 	UnpairedTasks   []string          `json:"unpaired_tasks"` // labels; may hold log text
 	UnpairedTrials  int64             `json:"unpaired_trials"`
 	SnapshotOutputs int64             `json:"non_final_outputs"`
+	ReportedTrials  int64             `json:"reported_trials"` // usage known for sessions as a whole, no usage per request
 }
 
 // Deltas are the changes over paired tasks. Nil: unknown in one of the arms.

@@ -36,6 +36,7 @@ type Sums struct {
 	CostUSD       *float64 // over the priced requests
 	Unpriced      int64    // answered requests without a known price
 	NoUsage       int64    // answered requests without reported usage
+	Whole         int64    // sessions whose usage is known for the session as a whole, not per request
 	Snapshots     int64    // answered requests whose output is not the final figure
 }
 
@@ -107,19 +108,51 @@ func TrialOf(recs []replay.Recording, cost Cost) Trial {
 	t.Requests, t.Answered, t.Calls, t.RepeatedCalls, t.WidestBatch = new(int64), new(int64), new(int64), new(int64), new(int64)
 	for _, r := range recs {
 		t.Sessions++
-		for _, q := range r.Session.Requests {
-			if !q.Inherited {
-				t.addRequest(q, cost)
-			}
-		}
+		t.addRequests(r.Session, cost)
 		t.addCalls(r)
 	}
 	return t
 }
 
-func (s *Sums) addRequest(r rollout.Request, cost Cost) {
-	*s.Requests++
-	u := r.Usage
+// addRequests adds what the requests of a session used. Where only the session as a
+// whole has usage, its sums stand for those of all requests.
+func (s *Sums) addRequests(of *rollout.Session, cost Cost) {
+	whole := of.Whole()
+	if len(whole) == 0 {
+		for _, q := range of.Requests {
+			if !q.Inherited {
+				s.addRequest(q, cost)
+			}
+		}
+		return
+	}
+	s.Whole++
+	for _, q := range of.Requests {
+		if q.Inherited {
+			continue
+		}
+		*s.Requests++
+		if q.Status == rollout.Answered {
+			*s.Answered++
+		}
+	}
+	provider, model := of.OnlyModel()
+	for _, r := range whole {
+		q := rollout.Request{Kind: wholeSession, Provider: provider, Model: model, Usage: r.Usage, LoggedUSD: r.CostUSD}
+		if r.Model != "" {
+			q.Provider, q.Model = "", r.Model
+		}
+		s.addUsage(q.Usage)
+		if !s.addCost(q, cost) {
+			s.Unpriced++
+		}
+		if r.Usage.Input == nil || r.Usage.Output == nil {
+			s.NoUsage++
+		}
+	}
+}
+
+func (s *Sums) addUsage(u rollout.Usage) {
 	add(&s.Input, u.Input)
 	add(&s.Output, u.Output)
 	add(&s.CacheRead, u.CacheRead)
@@ -127,17 +160,29 @@ func (s *Sums) addRequest(r rollout.Request, cost Cost) {
 	if u.Input != nil {
 		add(&s.Uncached, new(*u.Input-value(u.CacheRead)-value(u.CacheWrite)))
 	}
-	var usd float64
-	priced := false
-	if cost != nil {
-		usd, priced = cost(r)
+}
+
+// addCost adds the price of a request; false if that is unknown.
+func (s *Sums) addCost(r rollout.Request, cost Cost) bool {
+	if cost == nil {
+		return false
 	}
-	if priced {
-		if s.CostUSD == nil {
-			s.CostUSD = new(float64)
-		}
-		*s.CostUSD += usd
+	usd, priced := cost(r)
+	if !priced {
+		return false
 	}
+	if s.CostUSD == nil {
+		s.CostUSD = new(float64)
+	}
+	*s.CostUSD += usd
+	return true
+}
+
+func (s *Sums) addRequest(r rollout.Request, cost Cost) {
+	*s.Requests++
+	u := r.Usage
+	s.addUsage(u)
+	priced := s.addCost(r, cost)
 	if r.Status != rollout.Answered {
 		return
 	}

@@ -1,0 +1,56 @@
+package compare
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/replay"
+	"github.com/fclog/fclog/rollout"
+)
+
+// TestSessionsReportedAsAWhole: without usage per request a trial's sums are what
+// its log reports, requests stay counted, and the trial says so. A row of all
+// models goes before rows by model; with usage in one request nothing is taken.
+func TestSessionsReportedAsAWhole(t *testing.T) {
+	n := func(v int64) *int64 { return &v }
+	total := rollout.Reported{Usage: rollout.Usage{Input: n(1000), CacheRead: n(600), Output: n(50)}, CostUSD: new(0.5)}
+	one := rollout.Reported{Model: "m", Usage: rollout.Usage{Input: n(7), Output: n(7)}}
+	request := rollout.Request{Number: 1, Kind: rollout.KindTurn, Status: rollout.Answered, Model: "m", Base: -1}
+	used := request
+	used.Usage = rollout.Usage{Input: n(10), Output: n(2)}
+	logged := func(r rollout.Request) (float64, bool) {
+		if r.LoggedUSD == nil {
+			return 0, false
+		}
+		return *r.LoggedUSD, true
+	}
+	for name, c := range map[string]struct {
+		requests []rollout.Request
+		reported []rollout.Reported
+		tokens   *int64
+		whole    int64
+		unpriced int64
+	}{
+		"all models":       {[]rollout.Request{request, request}, []rollout.Reported{one, total}, n(1050), 1, 0},
+		"by model":         {[]rollout.Request{request, request}, []rollout.Reported{one, one}, n(28), 1, 2},
+		"usage of its own": {[]rollout.Request{used, used}, []rollout.Reported{total}, n(24), 0, 2},
+		"nothing":          {[]rollout.Request{request, request}, nil, nil, 0, 2},
+		"no output known":  {[]rollout.Request{request, request}, []rollout.Reported{{Usage: rollout.Usage{Input: n(9)}}}, nil, 1, 1},
+	} {
+		trial := TrialOf([]replay.Recording{{Session: &rollout.Session{ID: "s", Requests: c.requests, Reported: c.reported}}}, logged)
+		assert.Equal(t, c.tokens, trial.Tokens(), name)
+		assert.Equal(t, c.whole, trial.Whole, name)
+		assert.Equal(t, c.unpriced, trial.Unpriced, name)
+		assert.EqualValues(t, 2, *trial.Requests, name)
+		assert.EqualValues(t, 2, *trial.Answered, name)
+	}
+	trial := TrialOf([]replay.Recording{{Session: &rollout.Session{ID: "s", Requests: []rollout.Request{request}, Reported: []rollout.Reported{total}}}}, logged)
+	assert.EqualValues(t, 400, *trial.Uncached)
+	assert.InDelta(t, 0.5, *trial.CostUSD, 0)
+	r := Compare([]Trial{trial}, []Trial{trial}, Options{})
+	require.NotNil(t, r.Deltas.Tokens)
+	assert.EqualValues(t, 1, r.Candidate.ReportedTrials)
+	assert.Contains(t, r.Warnings, "candidate: the tokens of 1 trial are reported for the session as a whole, no usage per request; how many requests they took is an estimate")
+}
