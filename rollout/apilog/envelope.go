@@ -306,6 +306,9 @@ func instant(raw jsontext.Value) time.Time {
 }
 
 func since1970(n float64) time.Time {
+	if n > 1e20 {
+		return time.Time{}
+	}
 	for n > 1e11 {
 		n /= 1000
 	}

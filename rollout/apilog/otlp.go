@@ -183,7 +183,7 @@ func (ss *spans) span(sp *otlpSpan, line int) {
 	if n.callID != "" && !start.IsZero() && end.After(start) {
 		ss.took[n.callID] = end.Sub(start).Milliseconds()
 	}
-	if !modelCall(op, a) {
+	if !modelCall(op, a) || ss.bySpan[sp.SpanID] != nil {
 		return
 	}
 	x := &exchange{

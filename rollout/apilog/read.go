@@ -144,8 +144,8 @@ func byTime(x, y *exchange) int {
 	return x.start.Compare(y.start)
 }
 
-// dropRepeats leaves out records that the file holds twice: the same response to
-// the same payload at the same time.
+// dropRepeats leaves out records that the file holds twice: the same ID, time and
+// payload. Calls without an ID stay: a retry may follow within the same second.
 func (r *reader) dropRepeats() {
 	type key struct {
 		id, span string
@@ -154,10 +154,11 @@ func (r *reader) dropRepeats() {
 	}
 	seen := map[key]bool{}
 	r.exchanges = slices.DeleteFunc(r.exchanges, func(x *exchange) bool {
-		if x.id == "" || x.start.IsZero() {
+		id := first(x.id, x.record)
+		if id == "" || x.start.IsZero() {
 			return false
 		}
-		k := key{x.id, x.span, x.start.UnixNano(), x.lists}
+		k := key{id, x.span, x.start.UnixNano(), x.lists}
 		if seen[k] {
 			r.fold("duplicate-record", x.line, "the call stands in the file again, with the same response and time; it was left out")
 			return true

@@ -44,7 +44,7 @@ func (ss *spans) orphans() {
 		for _, e := range events {
 			mergeEvent(a, e)
 		}
-		x := &exchange{line: ss.at[id], api: spanAPI, span: id, trace: events[0].TraceID, start: nanos(events[0].Time), final: true}
+		x := &exchange{line: ss.at[id], api: spanAPI, span: id, trace: events[0].TraceID, record: events[0].TraceID + "/" + id, start: nanos(events[0].Time), final: true}
 		x.session, x.id = a.str("gen_ai.conversation.id", "session.id"), a.str("gen_ai.response.id")
 		x.provider, x.model = a.str("gen_ai.provider.name", "gen_ai.system"), a.str("gen_ai.response.model", "gen_ai.request.model")
 		x.usage = spanUsage(a)
