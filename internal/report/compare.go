@@ -56,7 +56,7 @@ func compareVerdict(r *compare.Result) *section {
 
 // compareFigures is the table of changes, tokens factored first.
 func compareFigures(r *compare.Result) *section {
-	t := &table{noteHead: "why not significant", columns: []column{
+	t := &table{columns: []column{
 		{title: ""}, {title: "base", number: true}, {title: "candidate", number: true}, {title: "change", number: true},
 		{title: "95 % interval", number: true},
 	}}
@@ -74,7 +74,11 @@ func compareFigures(r *compare.Result) *section {
 		{passRate, d.PassRate, term.Percent}, {"score", d.Score, two},
 	} {
 		if line.delta != nil {
-			t.rows = append(t.rows, figureRow(line.name, line.delta, line.format))
+			r := figureRow(line.name, line.delta, line.format)
+			if len(r.notes) > 0 {
+				t.noteHead = "why not significant"
+			}
+			t.rows = append(t.rows, r)
 		}
 	}
 	if len(t.rows) == 0 {

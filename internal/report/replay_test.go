@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,12 +20,17 @@ import (
 )
 
 // sampleReplay is an invented replay with a variant of every sort. words stand
-// wherever text of a log or of the user may stand.
+// wherever text of a log or of the user may stand. Its figures go together: shares
+// are of 58.7M; pairs are 7.84 × 0.185² / ln²(1 - share); break-evens are the saving
+// over an extra request of 244K tokens (250K with polls gone, 154K masked) and
+// $0.029; contributions are (before - after) × requests × the factor; the detours
+// of compress are the nets of its two strata, 0.68 + 0.09.
 func sampleReplay(words string) *report.Replay {
 	need := &compare.Need{Pairs: 222, Unit: "paired whole-suite runs", Change: -0.035, SD: 0.185, Basis: "FreeCode's published A/A runs (whole suites)", PerTask: 222}
 	top := []replay.Contribution{
-		{SessionID: words, Item: 4, What: words, Tool: words, Why: "log-middle", Before: 11200, After: 784, Requests: 114, SavedTokens: 1_180_000},
+		{SessionID: words, Item: 4, What: words, Tool: words, Why: "log-middle", Before: 11200, After: 784, Requests: 114, SavedTokens: 1_246_795},
 		{SessionID: words, Item: -1, What: "", Tool: "", Why: "poll", Before: 41_000, Requests: 1, SavedTokens: 41_000, Uncertain: true},
+		{SessionID: words, Item: -1, What: "", Tool: "", Why: "poll", Before: 38_000, Requests: 1, SavedTokens: 38_000},
 	}
 	return &report.Replay{
 		Report: &replay.Report{
@@ -38,9 +44,9 @@ func sampleReplay(words string) *report.Replay {
 				{
 					Variant: "compress", Requests: 232, StaticSavingTokens: ptr(int64(2_010_000)), StaticSavingTokensHigh: ptr(int64(2_010_000)), StaticSavingShare: ptr(0.0342),
 					StaticSavingUSD: ptr(0.33), StaticSavingUSDHigh: ptr(0.33), StaticSavingSpreadLow: ptr(int64(1_900_000)), StaticSavingSpreadHigh: ptr(int64(2_120_000)),
-					SavedCountedTokens: 2_000_000, CacheReadLost: ptr(int64(3330)), EditedItems: 2,
-					BreakEvenRequestsTokens: ptr(1.6), BreakEvenRequestsUSD: ptr(4.3), TrialsNeeded: ptr(int64(222)),
-					Detours: &replay.Detours{Expected: 0.2, Low: 0, High: 1.2, Evidence: replay.Evidence{
+					SavedCountedTokens: 1_914_286, CacheReadLost: ptr(int64(0)), EditedItems: 2,
+					BreakEvenRequestsTokens: ptr(8.2), BreakEvenRequestsUSD: ptr(11.4), TrialsNeeded: ptr(int64(222)),
+					Detours: &replay.Detours{Expected: 0.77, Low: 0.3, High: 1.9, Evidence: replay.Evidence{
 						Edits: 2, LaterUsed: 1, NullRate: ptr(0.5), NullBasis: "other sessions", BaseRate: ptr(0.385), Truncations: 100, Recoveries: 38, Source: words,
 						Strata: []replay.EvidenceStratum{
 							{Kinds: []string{"source"}, Edits: 1, Cases: 11, Recoveries: 9, Rate: 0.82, NullRate: 0.14, Net: 0.68},
@@ -50,19 +56,19 @@ func sampleReplay(words string) *report.Replay {
 					Basis: "calibrated: 1.05 provider tokens for one counted", Verdict: replay.WorthAB, Top: top[:1],
 				},
 				{
-					Variant: "inline-batching", Requests: 220, StaticSavingTokens: ptr(int64(624_000)), StaticSavingTokensHigh: ptr(int64(2_360_000)), StaticSavingShare: ptr(0.0106),
-					StaticSavingUSD: ptr(0.23), StaticSavingUSDHigh: ptr(1.1), StaticSavingOutputTokens: ptr(int64(5290)), SavedCountedTokens: 600_000,
-					RemovedRequestsLow: 10, RemovedRequestsHigh: 33, BreakEvenRequestsTokens: ptr(11.1), BreakEvenRequestsUSD: ptr(8.0), TrialsNeeded: ptr(int64(4584)),
-					Basis: "counted with the model's own tokenizer", Verdict: replay.BelowTheNoise, Top: top,
+					Variant: "inline-batching", Requests: 222, StaticSavingTokens: ptr(int64(624_000)), StaticSavingTokensHigh: ptr(int64(2_360_000)), StaticSavingShare: ptr(0.0106),
+					StaticSavingUSD: ptr(0.15), StaticSavingUSDHigh: ptr(0.55), StaticSavingOutputTokens: ptr(int64(5290)), SavedCountedTokens: 600_000,
+					RemovedRequestsLow: 10, RemovedRequestsHigh: 33, BreakEvenRequestsTokens: ptr(2.5), BreakEvenRequestsUSD: ptr(5.2), TrialsNeeded: ptr(int64(2363)),
+					Basis: "counted with the model's own tokenizer", Verdict: replay.BelowTheNoise, Top: top[1:],
 				},
 				{
 					Variant: "mask:keep=5,batch=10+compress:profile=careful", Requests: 232, StaticSavingTokens: ptr(int64(23_000_000)), StaticSavingTokensHigh: ptr(int64(23_000_000)),
 					StaticSavingShare: ptr(0.392), StaticSavingUSD: ptr(-18.68), StaticSavingUSDHigh: ptr(-18.68), SavedCountedTokens: 22_000_000, CacheReadLost: ptr(int64(31_000_000)),
-					EditedItems: 412, BreakEvenRequestsTokens: ptr(217.0), BreakEvenRequestsUSD: ptr(0.0), TrialsNeeded: ptr(int64(3)),
+					EditedItems: 412, BreakEvenRequestsTokens: ptr(149.0), BreakEvenRequestsUSD: ptr(0.0), TrialsNeeded: ptr(int64(2)),
 					Detours: &replay.Detours{Expected: 242, Low: 87.2, High: 392, Evidence: replay.Evidence{Edits: 412, Source: "these logs"}},
 					Basis:   "calibrated: 1.05 provider tokens for one counted", Verdict: replay.Risky, Warnings: []string{"fewer tokens, but dearer", words}, Top: top[:1],
 				},
-				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), SavedCountedTokens: -8_000_000, AddedRequests: 68, Verdict: replay.Risky, Basis: "bound"},
+				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), SavedCountedTokens: -8_000_000, AddedRequests: 68, TrialsNeeded: ptr(int64(14)), Verdict: replay.Risky, Basis: "counted with the model's own tokenizer"},
 				{Variant: words, SavedCountedTokens: 1200, EditedItems: 3, Basis: "none", TrialsNeeded: nil},
 				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0)},
 				{Variant: "drop-unused-tools", Unsupported: ptr("the log does not hold the tool definitions"), Basis: "none"},
@@ -148,11 +154,46 @@ func TestStaticIsNeverTheExpectedResult(t *testing.T) {
 	}
 }
 
+// The golden reports are read by hand: their figures have to go together.
+func TestSampleReplayGoesTogether(t *testing.T) {
+	r := sampleReplay("x").Report
+	requests, input := float64(r.Baseline.Requests), float64(*r.Baseline.InputTokens)
+	for _, e := range r.Variants[:4] {
+		assert.InDelta(t, float64(*e.StaticSavingTokens)/input, *e.StaticSavingShare, 5e-4, e.Variant)
+		assert.Equal(t, r.Baseline.Requests-e.RemovedRequestsLow+e.AddedRequests, e.Requests, e.Variant)
+		ratio := math.Log(1 - *e.StaticSavingShare)
+		assert.EqualValues(t, max(2, math.Ceil(2.8*2.8*0.185*0.185/(ratio*ratio))), *e.TrialsNeeded, e.Variant)
+		if e.BreakEvenRequestsTokens != nil {
+			payload := (input - float64(*e.StaticSavingTokens)) / (requests - float64(e.RemovedRequestsLow))
+			assert.InEpsilon(t, float64(*e.StaticSavingTokens)/payload, *e.BreakEvenRequestsTokens, 0.05, e.Variant)
+		}
+		for _, c := range e.Top {
+			factor := 1.0
+			if strings.Contains(e.Basis, "1.05") {
+				factor = 1.05
+			}
+			assert.InDelta(t, factor*float64((c.Before-c.After)*c.Requests), c.SavedTokens, 1, e.Variant)
+		}
+		if d := e.Detours; d != nil && len(d.Evidence.Strata) > 0 {
+			var cases, recoveries int64
+			sum := 0.0
+			for _, s := range d.Evidence.Strata {
+				cases, recoveries, sum = cases+s.Cases, recoveries+s.Recoveries, sum+float64(s.Edits)*s.Net
+				assert.InDelta(t, s.Rate-s.NullRate, s.Net, 1e-9)
+				assert.InDelta(t, float64(s.Recoveries)/float64(s.Cases), s.Rate, 0.01)
+			}
+			assert.Equal(t, []int64{cases, recoveries}, []int64{d.Evidence.Truncations, d.Evidence.Recoveries})
+			assert.InDelta(t, sum, d.Expected, 1e-9)
+			assert.InDelta(t, sum/float64(d.Evidence.Edits), *d.Evidence.BaseRate, 1e-9)
+		}
+	}
+}
+
 func TestReplayRowsSayWhatIsKnown(t *testing.T) {
 	out := replayOutput(t, sampleReplay("own"), 160, false)
 	for _, want := range []string{
-		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.23 to \$1\.10 +10–33 +none +11\.1 / 8 +4,584 +below the noise`,
-		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +217 / 0 +3 +risky`,
+		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.15 to \$0\.55 +10–33 +none +2\.5 / 5\.2 +2,363 +below the noise`,
+		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +149 / 0 +2 +risky`,
 		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold`,
 		`(?m)^  dedup-reads .* – +nothing to change here`,
 		`(?m)^  own +– +– +– +0 +none +– / – +– +– +no usage in the log;`,

@@ -110,7 +110,9 @@ func needFrom(s strata, change float64) *Need {
 	logs, perTask := pairedLogs(s)
 	if len(logs) >= 2 {
 		if sd := math.Sqrt(mean(perTask) * variance(logs)); sd > 0 {
-			return needTrials(sd, change, len(logs))
+			n := needTrials(sd, change, len(logs))
+			n.Basis = fromTasks
+			return n
 		}
 	}
 	if v, freedom := within(s); freedom >= minFreedom && v > 0 {

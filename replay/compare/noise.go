@@ -11,6 +11,7 @@ const minFreedom = 3
 
 const (
 	fromTrials    = "these trials"
+	fromTasks     = "the changes of these tasks"
 	fromPublished = "FreeCode's published A/A runs (whole suites)"
 )
 
