@@ -99,9 +99,16 @@ const edge = 2000
 // ends are the first and last stretches of a text.
 func ends(s string) (head, tail string) { return s[:min(len(s), edge)], s[max(0, len(s)-edge):] }
 
+// hints are words one of which stands in every notice of a cut: few outputs have
+// to be looked at more closely.
+var hints = []string{"truncated", "capped", " to continue.", "File has more lines"}
+
 // truncation tells whether the model saw only a part of the output.
 func truncation(c *rollout.Call, text string) {
 	head, tail := ends(text)
+	if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(head, h) || strings.Contains(tail, h) }) {
+		return
+	}
 	switch {
 	case c.Tool == "read":
 		// A read that stopped at the model's own limit is whole.
