@@ -208,7 +208,7 @@ func (r *reader) settle(br *branch) {
 		p.calls = nil
 		r.stopped = r.stopped || len(open) > 0
 		if len(open) > 0 && r.first() {
-			r.drop(br, p, func(it rollout.Item) bool { return it.Kind == rollout.ToolCall && waits(open, it.CallID) })
+			r.drop(br, p, func(item int) bool { return waits(open, item) })
 			return
 		}
 		for _, c := range open {
@@ -222,9 +222,9 @@ func (r *reader) settle(br *branch) {
 	}
 }
 
-func waits(open []openCall, id string) bool {
+func waits(open []openCall, item int) bool {
 	for _, c := range open {
-		if c.id == id {
+		if c.item == item {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package pi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fclog/fclog/rollout"
@@ -61,14 +62,13 @@ func (r *reader) forget(br *branch, made string) {
 		return
 	}
 	br.made = made
-	for _, p := range br.visible {
-		if p.model == "" || p.model == made {
-			continue
+	br.sealed = slices.DeleteFunc(br.sealed, func(p *piece) bool {
+		if p.model == made {
+			return false
 		}
-		r.drop(br, p, func(it rollout.Item) bool {
-			return it.Kind == rollout.Reasoning && r.b.Session.Texts[it.Text].Opaque
-		})
-	}
+		r.drop(br, p, r.isSealed)
+		return true
+	})
 }
 
 func (r *reader) request(br *branch, i int, e *entry, m *message) int {

@@ -33,6 +33,7 @@ type branch struct {
 	failed  int      // attempts in a row that brought no answer
 	sent    int64    // messages that visible is sent as
 	made    string   // who made the newest response
+	sealed  []*piece // of visible, those with encrypted reasoning
 }
 
 // walk goes over the entries in file order, each on its branch.
@@ -126,7 +127,7 @@ func (r *reader) place(br *branch, pieces []*piece) {
 			br.chain.Remove(e)
 		}
 	}
-	br.visible, br.sent = nil, 0
+	br.visible, br.sealed, br.sent = nil, nil, 0
 	for _, p := range pieces {
 		r.put(br, p)
 	}
@@ -138,16 +139,25 @@ func (r *reader) put(br *branch, p *piece) {
 	for _, item := range p.items {
 		p.entries = append(p.entries, br.chain.Add(rollout.SlotConversation, item))
 	}
+	if slices.ContainsFunc(p.items, r.isSealed) {
+		br.sealed = append(br.sealed, p)
+	}
 	br.visible = append(br.visible, p)
 	br.sent += p.messages
 }
 
+// isSealed tells encrypted reasoning.
+func (r *reader) isSealed(item int) bool {
+	it := r.b.Session.Items[item]
+	return it.Kind == rollout.Reasoning && r.b.Session.Texts[it.Text].Opaque
+}
+
 // drop takes items out of a piece that is carried.
-func (r *reader) drop(br *branch, p *piece, gone func(rollout.Item) bool) {
+func (r *reader) drop(br *branch, p *piece, gone func(item int) bool) {
 	var items []int
 	var entries []*rollout.Entry
 	for i, item := range p.items {
-		if gone(r.b.Session.Items[item]) {
+		if gone(item) {
 			br.chain.Remove(p.entries[i])
 			continue
 		}
