@@ -172,6 +172,8 @@ func kindOf(m *message, result bool) (rollout.ItemKind, rollout.Role) {
 	switch {
 	case m.Demo.V || m.Kind.V == "demonstration":
 		return rollout.ProjectContext, rollout.RoleUser
+	case m.Extra.V.Interrupt.V != "":
+		return rollout.Reminder, rollout.RoleUser
 	case result:
 		return rollout.ToolResult, rollout.RoleUser
 	}

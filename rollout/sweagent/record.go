@@ -98,6 +98,7 @@ type extra struct {
 	Raw       text           `json:"raw_output"`
 	Code      number         `json:"returncode"`
 	Timestamp amount         `json:"timestamp"`
+	Interrupt text           `json:"interrupt_type"`
 }
 
 // toolCall is a call in an answer.

@@ -3,6 +3,7 @@ package sweagent
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,13 +37,30 @@ func newRun(path string, line int) *run {
 func (r *run) attempt(t *trajectory) {
 	r.number, r.request = r.number+1, -1
 	r.replay(t.Replay)
-	steps := make([]step, len(t.Steps.V))
-	for i, raw := range t.Steps.V {
-		if logfile.Unmarshal(raw, &steps[i]) != nil {
+	steps := r.steps(t.Steps.V)
+	lists := r.lists(&steps, messages(t.History.V))
+	r.follow(lists, steps)
+}
+
+// steps decodes the steps that are model calls. Where steps hold what was sent,
+// one that holds nothing was none: the program submitted by itself.
+func (r *run) steps(raws []jsontext.Value) []step {
+	var all, asked []step
+	for _, raw := range raws {
+		var s step
+		if logfile.Unmarshal(raw, &s) != nil {
 			r.fold("bad-record", "a step could not be read; what it held is missing")
+			continue
+		}
+		all = append(all, s)
+		if s.Messages.OK || slices.ContainsFunc(messages(s.Query.V), func(m message) bool { return role(&m) != "" }) {
+			asked = append(asked, s)
 		}
 	}
-	r.follow(r.lists(&steps, messages(t.History.V)), steps)
+	if len(asked) == 0 && !slices.ContainsFunc(all, func(s step) bool { return s.Query.OK }) {
+		return all
+	}
+	return asked
 }
 
 // follow makes a request of every list but the last, which ends with the last
