@@ -62,14 +62,15 @@ func AgainstJSON(w io.Writer, a Against) error {
 		Requests []request     `json:"requests"`
 	}
 	out := struct {
-		SchemaVersion int             `json:"schema_version"`
-		Sent          int             `json:"sent_requests"`
-		Sums          fidelity.Sums   `json:"sums"`
-		Sessions      []session       `json:"sessions"`
-		NotLogged     []fidelity.Lone `json:"not_logged"`
-		NotSent       []fidelity.Lone `json:"not_sent"`
-		Copies        int             `json:"copies"`
-	}{againstSchema, a.Sent, fidelity.SumOf(a.pairs()), []session{}, some(a.Result.Unlogged), some(a.Result.Unsent), a.Result.Copies}
+		SchemaVersion int                   `json:"schema_version"`
+		Sent          int                   `json:"sent_requests"`
+		Sums          fidelity.Sums         `json:"sums"`
+		Sessions      []session             `json:"sessions"`
+		NotLogged     []fidelity.Lone       `json:"not_logged"`
+		NotSent       []fidelity.Lone       `json:"not_sent"`
+		Uncaptured    []fidelity.Uncaptured `json:"uncaptured"`
+		Copies        int                   `json:"copies"`
+	}{againstSchema, a.Sent, fidelity.SumOf(a.pairs()), []session{}, some(a.Result.Unlogged), some(a.Result.Unsent), some(a.Result.Uncaptured), a.Result.Copies}
 	for _, s := range a.Result.Sessions {
 		e := session{Session: s, Sums: fidelity.SumOf(s.Pairs), Requests: []request{}}
 		for _, p := range s.Pairs {
@@ -92,7 +93,7 @@ func AgainstJSON(w io.Writer, a Against) error {
 	return WriteJSON(w, out, true)
 }
 
-func some(list []fidelity.Lone) []fidelity.Lone { return append([]fidelity.Lone{}, list...) }
+func some[T any](list []T) []T { return append([]T{}, list...) }
 
 func (a Against) wants(p fidelity.Pair) bool { return a.Request == 0 || int64(p.Number) == a.Request }
 
@@ -141,6 +142,9 @@ func againstSums(a Against) section {
 		line += fmt.Sprintf(" The unlogged tokens are off by %s (median) to %s.", term.Percent(*sums.UnloggedMedian), term.Percent(*sums.UnloggedWorst))
 	}
 	s.lines = append(s.lines, text{s: line})
+	if n := len(a.Result.Uncaptured); n > 0 {
+		s.lines = append(s.lines, text{s: fmt.Sprintf("Nothing was sent of %s in the log: the bodies are of others.", term.Count(int64(n), "session", "sessions"))})
+	}
 	if a.Result.Copies > 0 {
 		s.lines = append(s.lines, text{s: fmt.Sprintf("%s of compared ones in other files left out.", term.Count(int64(a.Result.Copies), "copy", "copies"))})
 	}

@@ -145,6 +145,7 @@ type exception struct {
 	NotLogged map[fidelity.Why]int `json:"not_logged"`
 	NotSent   int                  `json:"not_sent"`
 	UsageOff  int                  `json:"usage_off"`
+	Others    int                  `json:"not_captured"` // sessions in the folder that the capture is not of
 	Reason    string               `json:"reason"`
 }
 
@@ -242,6 +243,7 @@ func (r row) check(t *testing.T, e exception) {
 	assert.Equal(t, e.Extra, r.sums.Extra, "parts rebuilt but not sent")
 	assert.Equal(t, e.UsageOff, r.sums.UsageOff, "requests with another usage")
 	assert.Len(t, r.result.Unsent, e.NotSent, "requests of the log that were not sent")
+	assert.Len(t, r.result.Uncaptured, e.Others, "sessions of the log that were not captured")
 	missing := map[fidelity.Why]int{}
 	for _, l := range r.result.Unlogged {
 		missing[l.Why]++

@@ -41,7 +41,7 @@ func (c Comparison) Compare(rebuilt []*rollout.Session, sent []Request) Result {
 			out.Sessions = append(out.Sessions, session)
 		}
 	}
-	out.Unsent, out.Copies = p.unsent()
+	p.unsent(&out)
 	out.Unlogged = p.unlogged()
 	return out
 }
@@ -66,6 +66,9 @@ func (c Comparison) requests(p *payloads, l link, sent Request) Pair {
 		}
 	}
 	for _, e := range d.edits {
+		if e.empty(rebuilt, sent.Parts) {
+			continue
+		}
 		if e.change == MissingPart && excused(p.s, r, sent.Parts[e.sent], e.sent == len(sent.Parts)-1) && !c.Held.Has(sent.Parts[e.sent].SHA256) {
 			out.Excused++
 			out.UnloggedSent += sent.Parts[e.sent].Tokens
@@ -153,6 +156,18 @@ func sameUsage(a, b rollout.Usage) *bool {
 type edit struct {
 	change        Change
 	rebuilt, sent int
+}
+
+// empty reports whether a part that only one side has carries nothing: some agents
+// send a text of no length beside calls.
+func (e edit) empty(rebuilt, sent []Part) bool {
+	switch e.change {
+	case MissingPart:
+		return sent[e.sent].Chars == 0
+	case ExtraPart:
+		return rebuilt[e.rebuilt].Chars == 0
+	}
+	return false
 }
 
 // difference is how two lists of parts differ.

@@ -1,6 +1,7 @@
 package fidelity
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -55,26 +56,30 @@ func (p *pairing) pair() {
 	}
 }
 
-// each links every free request to the sent one, of those that are its own by the
-// given rule, that is nearest in time, else the earliest.
+// each links free requests to sent ones that are their own by the given rule, the
+// nearest in time first, then the earliest.
 func (p *pairing) each(by How, own func(session int, r rollout.Request, w Request) bool) {
+	type candidate struct {
+		session, request, sent int
+		apart                  time.Duration
+	}
+	var list []candidate
 	for s, session := range p.rebuilt {
 		for i, r := range session.Requests {
 			if p.settled(s, i) {
 				continue
 			}
-			best := -1
 			for j, w := range p.sent {
-				if p.taken[j] || !own(s, r, w) {
-					continue
-				}
-				if best < 0 || distance(r, w) < distance(r, p.sent[best]) {
-					best = j
+				if !p.taken[j] && own(s, r, w) {
+					list = append(list, candidate{s, i, j, distance(r, w)})
 				}
 			}
-			if best >= 0 {
-				p.link(s, i, best, by)
-			}
+		}
+	}
+	slices.SortStableFunc(list, func(x, y candidate) int { return cmp.Compare(x.apart, y.apart) })
+	for _, c := range list {
+		if !p.taken[c.sent] && !p.settled(c.session, c.request) {
+			p.link(c.session, c.request, c.sent, by)
 		}
 	}
 }
@@ -172,25 +177,33 @@ func (p *pairing) between(session, request int) (from, to int, thread *string) {
 	return from, to, thread
 }
 
-// unsent lists the requests of the log that nothing was sent for. Those that repeat
-// a paired one, as resumed and forked files do, are counted as copies.
-func (p *pairing) unsent() (out []Lone, copies int) {
+// unsent lists the requests of the log that nothing was sent for, in sessions of
+// which something was. Those that repeat a paired one, as resumed and forked files
+// do, are counted as copies. Sessions of which nothing was sent are another matter:
+// they were not captured.
+func (p *pairing) unsent(out *Result) {
 	for s, session := range p.rebuilt {
+		var alone []Lone
 		for i, r := range session.Requests {
 			switch {
 			case r.Inherited || p.partner[s][i] >= 0:
 			case p.ids[r.ID]:
-				copies++
+				out.Copies++
 			default:
 				why := Unpaired
 				if failed(r) {
 					why = FailedAttempt
 				}
-				out = append(out, Lone{Session: session.ID, Index: r.Number, Line: r.Line, Time: known(r.Time), Why: why})
+				alone = append(alone, Lone{Session: session.ID, Index: r.Number, Line: r.Line, Time: known(r.Time), Why: why})
 			}
 		}
+		switch {
+		case len(p.links[s]) > 0:
+			out.Unsent = append(out.Unsent, alone...)
+		case len(alone) > 0:
+			out.Uncaptured = append(out.Uncaptured, Uncaptured{Session: session.ID, File: session.File, Requests: len(alone)})
+		}
 	}
-	return out, copies
 }
 
 // unlogged lists the sent requests that the log does not tell of.

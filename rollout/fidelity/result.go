@@ -8,10 +8,18 @@ import (
 
 // Result is what a comparison found.
 type Result struct {
-	Sessions []Session `json:"sessions"` // those with requests of their own, in the order given
-	Unlogged []Lone    `json:"unlogged"` // sent, but no request of the log
-	Unsent   []Lone    `json:"unsent"`   // in the log, but never sent
-	Copies   int       `json:"copies"`   // requests of the log that repeat a paired one of another file
+	Sessions   []Session    `json:"sessions"`   // those with requests of their own, in the order given
+	Unlogged   []Lone       `json:"unlogged"`   // sent, but no request of the log
+	Unsent     []Lone       `json:"unsent"`     // in the log, but never sent
+	Uncaptured []Uncaptured `json:"uncaptured"` // sessions of the log that were not captured
+	Copies     int          `json:"copies"`     // requests of the log that repeat a paired one of another file
+}
+
+// Uncaptured is a session of the log of which nothing was sent.
+type Uncaptured struct {
+	Session  string `json:"session_id"`
+	File     string `json:"file"`
+	Requests int    `json:"requests"`
 }
 
 // Session is the comparison of one rebuilt session.
