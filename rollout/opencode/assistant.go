@@ -223,9 +223,9 @@ func (r *builder) assistantText(i int, p *part, request int, sent bool) {
 	if p.Text.V == "" {
 		return
 	}
-	kind, label := rollout.AssistantText, ""
+	kind := rollout.AssistantText
 	if r.doc.messages[i].Summary.V {
 		kind = rollout.Summary
 	}
-	r.produced(i, rollout.Item{Kind: kind, Role: rollout.RoleAssistant, Label: label, Text: r.b.Text(p.Text.V)}, request, sent)
+	r.produced(i, rollout.Item{Kind: kind, Role: rollout.RoleAssistant, Text: r.b.Text(p.Text.V)}, request, sent)
 }

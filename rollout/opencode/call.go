@@ -26,8 +26,8 @@ func (r *builder) call(i int, p *part, request int, sent bool) *result {
 	args := arguments(st.Input.Clone())
 	id := r.callID(p)
 	it := rollout.Item{Kind: rollout.ToolCall, Role: rollout.RoleAssistant, Tool: p.Tool.V, CallID: id, Text: r.b.Text(args)}
-	at0 := r.produced(i, it, request, sent)
-	c := rollout.Call{Request: request, ID: id, Tool: p.Tool.V, Args: it.Text, ArgsItem: at0.item, ResultItem: -1,
+	asked := r.produced(i, it, request, sent)
+	c := rollout.Call{Request: request, ID: id, Tool: p.Tool.V, Args: it.Text, ArgsItem: asked.item, ResultItem: -1,
 		Time: at(st.Time.V.Start), DurationMS: between(st.Time.V.Start, st.Time.V.End), Inherited: r.inherited(m), Line: m.line}
 	r.seen(c.Time)
 	r.seen(at(st.Time.V.End))
@@ -145,7 +145,7 @@ func (r *builder) result(i int, res *result, sent bool) {
 	p := r.add(i, rollout.SlotConversation, item)
 	r.pruned(p, st, false)
 	for _, f := range st.Attachments.V {
-		if !media(f.Mime.V) {
+		if !isMedia(f.Mime.V) {
 			continue
 		}
 		it := rollout.Item{Role: rollout.RoleTool, Tool: c.Tool, CallID: c.ID, Request: -1}
@@ -165,7 +165,7 @@ func (r *builder) pruned(p *placed, st *toolState, gone bool) {
 	r.clearLater(p)
 }
 
-// media reports types that are sent as data.
-func media(mime string) bool {
+// isMedia reports types that are sent as data.
+func isMedia(mime string) bool {
 	return strings.HasPrefix(mime, "image/") || mime == "application/pdf"
 }

@@ -74,15 +74,12 @@ func (r *builder) forget(i, asked int) []int {
 	}
 	var tail []int
 	for j := range i {
-		if j == asked {
-			continue
-		}
-		if asked >= 0 && j >= from && j < asked {
-			tail = append(tail, j)
-			continue
-		}
-		if j < from {
+		switch {
+		case j == asked:
+		case j < from:
 			r.dropAll(j)
+		case j < asked:
+			tail = append(tail, j)
 		}
 	}
 	return tail

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 	_ "modernc.org/sqlite" // registers the database driver
@@ -86,7 +85,7 @@ func sessionRow(row map[string]any) sessionInfo {
 	var i sessionInfo
 	i.ID, i.ParentID, i.ProjectID = word(row["id"]), word(row["parent_id"]), word(row["project_id"])
 	i.Directory, i.Version, i.Agent = word(row["directory"]), word(row["version"]), word(row["agent"])
-	i.Time.OK, i.Time.V.Created, i.Time.V.Updated = true, count(row["time_created"]), count(row["time_updated"])
+	i.Time.OK, i.Time.V.Created = true, count(row["time_created"])
 	t := &i.Tokens.V
 	t.Input, t.Output, t.Reasoning = count(row["tokens_input"]), count(row["tokens_output"]), count(row["tokens_reasoning"])
 	t.Cache.OK, t.Cache.V.Read, t.Cache.V.Write = true, count(row["tokens_cache_read"]), count(row["tokens_cache_write"])
@@ -171,7 +170,5 @@ func (d *database) rows(ctx context.Context, query, session string, take func(id
 
 // jsonOf is the stored JSON of a row as valid UTF-8.
 func jsonOf(data any) jsontext.Value {
-	raw := []byte(word(data).V)
-	clean, _ := logfile.ValidUTF8(raw)
-	return slices.Clone(clean)
+	return []byte(word(data).V)
 }

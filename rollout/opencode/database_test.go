@@ -203,7 +203,7 @@ func TestReadWhileTheAgentWrites(t *testing.T) {
 // every reading is one state of the database: as many parts as messages.
 func TestReadBesideABusyWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "opencode.db")
-	db := newDatabase(t, path, "PRAGMA journal_mode=WAL", "PRAGMA wal_autocheckpoint=20")
+	db := newDatabase(t, path, "PRAGMA journal_mode=WAL", "PRAGMA wal_autocheckpoint=100")
 	_, err := db.Exec("INSERT INTO session VALUES ('ses_busy','p',NULL,'s','/','t','1.18.0',NULL,0,0,0,0,0,0,NULL,1,1)")
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
@@ -214,7 +214,7 @@ func TestReadBesideABusyWriter(t *testing.T) {
 			_, err = db.Exec(fmt.Sprintf(`BEGIN;
 				INSERT INTO message VALUES ('msg_%06d','ses_busy',%d,1,'{"role":"user"}');
 				INSERT INTO part VALUES ('prt_%06d','msg_%06d','ses_busy',1,1,'{"type":"text","text":"%0800d"}'); COMMIT`, n, n+10, n, n, n))
-			time.Sleep(time.Millisecond)
+			time.Sleep(5 * time.Millisecond)
 		}
 		done <- err
 	}()

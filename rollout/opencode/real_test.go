@@ -5,9 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/fclog/fclog/internal/devdata"
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
 )
 
 // realExports are the exported sessions of the real data.
@@ -245,4 +248,24 @@ func TestRealBodies(t *testing.T) {
 	assert.Equal(t, 24, found)
 	assert.Equal(t, 1, compactions)
 	assert.Len(t, bodies, compactions+1, "what is left is the title and the compaction")
+}
+
+// TestForeignLogs: no log of another agent is taken for one of OpenCode.
+func TestForeignLogs(t *testing.T) {
+	looked := 0
+	for _, folder := range []string{"atif", "claude", "codex", "copilot-cli", "freecode", "gemini-cli", "pi", "swe-agent", "api-log", "wire"} {
+		err := filepath.WalkDir(devdata.Dir(t, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() || strings.Contains(path, "opencode-") {
+				return err
+			}
+			assert.False(t, Carrier(path), path)
+			if head, err := logfile.Head(path, 20); err == nil {
+				looked++
+				assert.False(t, Detect(head), path)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	assert.Greater(t, looked, 50)
 }

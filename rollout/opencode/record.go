@@ -44,7 +44,6 @@ type sessionInfo struct {
 // span is a pair of instants in milliseconds, under the names each object uses.
 type span struct {
 	Created   number `json:"created"`
-	Updated   number `json:"updated"`
 	Completed number `json:"completed"`
 	Start     number `json:"start"`
 	End       number `json:"end"`
@@ -109,12 +108,10 @@ type part struct {
 	CallID    text                         `json:"callID"`
 	State     logfile.Lenient[toolState]   `json:"state"`
 	Mime      text                         `json:"mime"`
-	Filename  text                         `json:"filename"`
 	URL       text                         `json:"url"`
 	Tokens    logfile.Lenient[tokenCounts] `json:"tokens"`
 	Cost      logfile.Lenient[float64]     `json:"cost"`
 	TailStart text                         `json:"tail_start_id"`
-	Attempt   number                       `json:"attempt"`
 }
 
 type toolState struct {

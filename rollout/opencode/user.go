@@ -11,7 +11,6 @@ import (
 const (
 	compactionLine = "What did we do so far?"
 	subtaskLine    = "The following tool was executed by the user"
-	attachedLine   = "Attached image(s) from tool result:"
 )
 
 // user adds what a user message puts into the payload.
