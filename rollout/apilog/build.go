@@ -53,8 +53,8 @@ func (r *reader) build(g *group) *rollout.Session {
 }
 
 // steps are the calls of a session in order of time, each with its chain. The
-// main conversation has chain 0; a request for a summary leaves it, for its own
-// prompt does not stay.
+// main conversation has chain 0. A request for a summary leaves it, for its own
+// prompt does not stay, and so does one that only keeps the cache warm.
 func (b *builder) steps() []step {
 	slices.SortStableFunc(b.g.threads, func(x, y *thread) int { return rank(x) - rank(y) })
 	var out []step
@@ -65,6 +65,8 @@ func (b *builder) steps() []step {
 			switch {
 			case t.side:
 				st.kind = t.kind
+			case x.maxTokens != nil && *x.maxTokens <= 1 && x.lists.tools != 0:
+				st.kind, st.chain = rollout.KindWarmUp, nil
 			case x.summary && i+1 < len(t.calls):
 				st.kind = rollout.KindCompaction
 				st.chain = nil

@@ -53,7 +53,7 @@ func promote(g *group) {
 }
 
 func (s *sorter) sideGroup(x *exchange) *group {
-	if g := s.known(x, nil); g != nil {
+	if g := s.known(x); g != nil {
 		return g
 	}
 	text := s.allText(x)

@@ -55,6 +55,7 @@ type started struct {
 	thread *thread
 	callID string
 	args   string
+	agent  bool // by its name it does
 }
 
 // sort gives the sessions of the file.
@@ -98,7 +99,7 @@ func (s *sorter) mark(x *exchange, t *thread) {
 	for _, id := range x.outputs {
 		if pt := s.r.st.parts[id]; pt.kind == rollout.ToolCall {
 			if args := s.r.st.string(id); len(args) > 40 {
-				s.calls = append(s.calls, started{t, pt.callID, args})
+				s.calls = append(s.calls, started{t, pt.callID, args, toolClasses[toolKey(pt.tool)] == rollout.AgentTool})
 			}
 		}
 	}
@@ -232,7 +233,7 @@ func (s *sorter) compacted(x *exchange) *thread {
 			said.summary = true
 			return t
 		}
-		if summary || x.session != "" && x.session == t.last.session && s.mainOf(t) {
+		if summary || x.session != "" && x.session == t.last.session && s.mainOf(t) && s.starter(x) == nil {
 			return t
 		}
 	}
@@ -292,9 +293,9 @@ func summaryText(said string) string {
 // which started it, or a new one.
 func (s *sorter) join(t *thread, x *exchange) {
 	from := s.starter(x)
-	g := s.known(x, t)
+	g := s.known(x)
 	switch {
-	case from != nil && from.thread.group != nil && (g == nil || s.otherAgent(g, x)):
+	case from != nil && from.thread.group != nil && (g == nil || from.agent || s.otherAgent(g, x)):
 		g = s.group(x)
 		g.parent, g.callID = from.thread.group, from.callID
 	case g != nil && s.otherAgent(g, x):
@@ -315,9 +316,12 @@ func (s *sorter) group(x *exchange) *group {
 }
 
 // known is the session that the IDs of a call name, its main one.
-func (s *sorter) known(x *exchange, t *thread) *group {
+func (s *sorter) known(x *exchange) *group {
 	for _, g := range s.groups {
-		if g.parent == nil && x.session != "" && g.id == x.session || x.session == "" && x.trace != "" && g.id == "" && g.trace == x.trace && g.parent == nil {
+		if g.parent != nil {
+			continue
+		}
+		if x.session != "" && g.id == x.session || x.session == "" && g.id == "" && x.trace != "" && g.trace == x.trace {
 			return g
 		}
 	}

@@ -83,6 +83,9 @@ func TestConversationsAreToldApart(t *testing.T) {
 		{"last answer regenerated", []string{
 			chat(1, someTools, "b", "user:x", "assistant:a", "user:y"), chat(2, someTools, "c", "user:x", "assistant:a", "user:z"),
 		}, []string{"0.1 turn; 0.2 turn"}},
+		{"cache kept warm", []string{
+			chat(1, someTools, "b", "user:x"), chat(2, someTools+`,"max_tokens":1`, "c", "user:x", "assistant:b"), chat(3, someTools, "d", "user:x", "assistant:b", "user:y"),
+		}, []string{"0.1 turn; 1.1 warm-up; 0.2 turn"}},
 		{"retry", []string{chat(1, someTools, "b", "user:x"), chat(2, someTools, "b", "user:x")}, []string{"0.1 turn; 0.2 turn"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,6 +113,16 @@ func TestSubAgentByItsTask(t *testing.T) {
 		assert.Equal(t, []string{main.ID, id}, []string{child.ParentID, child.ParentCall})
 		assert.Equal(t, child.ID, byID(main)[id].Child)
 	}
+}
+
+// TestSubAgentOfItsOwnKind: an agent that starts itself has the same prompt,
+// tools and session ID; its task tells it from a history made short.
+func TestSubAgentOfItsOwnKind(t *testing.T) {
+	extra := someTools + `,"prompt_cache_key":"k"`
+	start := fmt.Sprintf(`{"timestamp":1777885201,"request":{"model":"m"%s,"messages":[{"role":"user","content":"find all"}]},"response":{"id":"r1","choices":[{"message":{"role":"assistant","tool_calls":[{"id":"c1","function":{"name":"agent","arguments":"{\"prompt\": \"Look for the missing oars in the shed.\"}"}}]}}]}}`, extra)
+	sessions := read(t, file(t, start, chat(2, extra, "a", "user:Look for the missing oars in the shed.")))
+	require.Equal(t, []string{"0.1 turn", "0.1 turn"}, outline(sessions))
+	assert.Equal(t, []string{"k", "c1"}, []string{sessions[1].ParentID, sessions[1].ParentCall})
 }
 
 // TestPrunedHistory: an old result that was cleared in place keeps its item and
