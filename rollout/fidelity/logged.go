@@ -92,10 +92,14 @@ func (p Part) harness() bool { return p.Role == rollout.RoleSystem || p.Role == 
 // alike reports whether a rebuilt part can stand for a sent one of another text.
 // Some agents send the system prompt as a message.
 func alike(rebuilt, sent Part) bool {
-	if rebuilt.class() == systemClass && sent.class() == inputClass {
+	x, y := rebuilt.class(), sent.class()
+	switch {
+	case x == systemClass && y == inputClass:
 		return sent.harness()
+	case x == inputClass && y == systemClass:
+		return rebuilt.harness()
 	}
-	return rebuilt.class() == sent.class()
+	return x == y
 }
 
 // framesUnlogged reports whether the log lacks what goes out with every request,
