@@ -190,20 +190,3 @@ func (r *reader) background(c *rollout.Call, text string) {
 		c.Task = r.tasks[0].name
 	}
 }
-
-// children notes what the sub-agents of a call cost: their own payloads are not
-// in the log.
-func (r *reader) children(c *rollout.Call, e *entry, m *message) {
-	if c.Inherited {
-		return
-	}
-	for _, child := range m.Details.V.Results.V {
-		tokens, ok := child.V.Usage.V.tokens()
-		if !child.V.Usage.OK || !ok || tokens == (rollout.Usage{}) {
-			continue
-		}
-		r.b.Session.OtherBilled = append(r.b.Session.OtherBilled, rollout.OtherBilled{
-			Kind: "subagent", Time: e.time(), Model: child.V.Model.V, Usage: tokens, Line: e.line,
-		})
-	}
-}

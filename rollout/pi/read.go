@@ -11,7 +11,7 @@ import (
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// Read reads one session file.
+// Read reads one session file; sub-agents whose messages it holds follow.
 func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 	log, err := logfile.Open(path)
 	if err != nil {
@@ -33,10 +33,13 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 	}
 	s := r.build()
 	s.Problems = append(s.Problems, log.Problems()...)
-	if err := rollout.Check(s); err != nil {
-		return nil, fmt.Errorf("pi reader: %w", err)
+	sessions := append([]*rollout.Session{s}, r.sessions...)
+	for _, s := range sessions {
+		if err := rollout.Check(s); err != nil {
+			return nil, fmt.Errorf("pi reader: %w", err)
+		}
 	}
-	return []*rollout.Session{s}, nil
+	return sessions, nil
 }
 
 // reader is the state of one read: first all entries, then the walk over them.
@@ -58,7 +61,8 @@ type reader struct {
 	used       map[string]bool
 	requestIDs map[string]bool
 	tasks      []*task
-	handles    []string // what names the rest of truncated outputs, newest last
+	sessions   []*rollout.Session // of sub-agents
+	handles    []string           // what names the rest of truncated outputs, newest last
 }
 
 func newReader(path string) *reader {

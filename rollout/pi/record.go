@@ -85,9 +85,10 @@ type details struct {
 
 // childResult is what the subagent extension says of one child.
 type childResult struct {
-	Agent str                    `json:"agent"`
-	Model str                    `json:"model"`
-	Usage logfile.Lenient[usage] `json:"usage"`
+	Agent    str                                         `json:"agent"`
+	Model    str                                         `json:"model"`
+	Usage    logfile.Lenient[usage]                      `json:"usage"`
+	Messages logfile.Lenient[[]logfile.Lenient[message]] `json:"messages"`
 }
 
 // block is one part of a message's content.

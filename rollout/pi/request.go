@@ -84,7 +84,7 @@ func (r *reader) request(br *branch, i int, e *entry, m *message) int {
 	}
 	if req.Time.IsZero() {
 		req.Time = e.time()
-	} else if ms := e.time().Sub(req.Time).Milliseconds(); !e.time().IsZero() && ms >= 0 && ms < longestCall {
+	} else if ms := e.time().Sub(req.Time).Milliseconds(); !e.time().IsZero() && ms > 0 && ms < longestCall {
 		req.DurationMS = &ms
 	}
 	return br.chain.Request(req)

@@ -17,8 +17,24 @@ func read(t *testing.T, path string) *rollout.Session {
 	t.Helper()
 	sessions, err := Read(context.Background(), path)
 	require.NoError(t, err)
-	require.Len(t, sessions, 1)
 	return sessions[0]
+}
+
+func TestSubAgent(t *testing.T) {
+	sessions, err := Read(context.Background(), filepath.Join(fixtures, "tree-v3.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, sessions, 2)
+	main, sub := sessions[0], sessions[1]
+	assert.Equal(t, main.ID+"/t10/1", sub.ID)
+	assert.Equal(t, []string{main.ID, "t10", "critic"}, []string{sub.ParentID, sub.ParentCall, sub.Agent})
+	assert.Equal(t, []string{"user_text: Task: Judge the line."}, texts(sub, 0))
+	requests, input, _, _, output := sum(sub)
+	assert.Equal(t, []int64{1, 70, 9}, []int64{int64(requests), input, output})
+	for _, c := range main.Calls {
+		if c.ID == "t10" {
+			assert.Equal(t, sub.ID, c.Child)
+		}
+	}
 }
 
 // sum adds up what requests of the session's own report.
