@@ -49,6 +49,7 @@ func TestSessionsReportedAsAWhole(t *testing.T) {
 	trial := TrialOf([]replay.Recording{{Session: &rollout.Session{ID: "s", Requests: []rollout.Request{request}, Reported: []rollout.Reported{total}}}}, logged)
 	assert.EqualValues(t, 400, *trial.Uncached)
 	assert.InDelta(t, 0.5, *trial.CostUSD, 0)
+	trial.Task = Task{Name: "one"}
 	r := Compare([]Trial{trial}, []Trial{trial}, Options{})
 	require.NotNil(t, r.Deltas.Tokens)
 	assert.EqualValues(t, 1, r.Candidate.ReportedTrials)

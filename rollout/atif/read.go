@@ -173,15 +173,17 @@ func (f *file) continued(s *rollout.Session, d *document) {
 		return
 	}
 	suffix := "-cont-" + m[1]
-	s.ForkedFrom = strings.TrimSuffix(s.ID, suffix)
-	if s.ForkedFrom == s.ID {
+	before := ""
+	if first := firstFile(f.path); first != "" {
+		before = idOf(first)
+	}
+	if before == "" && !d.Trajectory.OK {
+		before = strings.TrimSuffix(s.ID, suffix)
+	}
+	if before == s.ID {
 		s.ID += suffix
 	}
-	if first := firstFile(f.path); first != "" {
-		if id := idOf(first); id != "" && id != s.ID {
-			s.ForkedFrom = id
-		}
-	}
+	s.ForkedFrom = before
 }
 
 func idOf(path string) string {
