@@ -15,6 +15,7 @@ type chat struct {
 	path   string
 	folded map[string]int
 
+	index    *index                     // of list; nil: to be made
 	list     []*entry                   // the conversation now
 	sent     *conversation.Conversation // what stands in the chain
 	requests map[string]int             // by message ID

@@ -17,6 +17,51 @@ type entry struct {
 	joined  bool // calls of the answer before it, which the recorder split off
 	pieces  []*piece
 	results []*piece // of its calls, from the calls' own records
+	told    bool     // user messages hold all of its results
+}
+
+// index finds the messages of the list, and the calls whose results stand in its
+// user messages. It is kept while the list grows and made anew when it changed.
+type index struct {
+	messages map[string]*entry
+	answered map[string]bool
+}
+
+func (e *entry) key() string { return e.Type.V + "\x00" + e.ID.V }
+
+func (x *index) add(e *entry) {
+	if _, ok := x.messages[e.key()]; !ok {
+		x.messages[e.key()] = e
+	}
+	if e.Type.V != "user" {
+		return
+	}
+	for _, p := range e.pieces {
+		if p.Kind == rollout.ToolResult {
+			x.answered[p.CallID] = true
+		}
+	}
+}
+
+// known is the index of the list as it is now.
+func (c *chat) known() *index {
+	if c.index == nil {
+		c.index = &index{map[string]*entry{}, map[string]bool{}}
+		for _, e := range c.list {
+			e.told = false
+			c.index.add(e)
+		}
+	}
+	return c.index
+}
+
+// append adds a message to the end of the list.
+func (c *chat) append(e *entry) {
+	c.render(e)
+	c.list = append(c.list, e)
+	if c.index != nil {
+		c.index.add(e)
+	}
 }
 
 // apply takes one record of the file.
@@ -40,7 +85,7 @@ func (c *chat) apply(r *record, line int) {
 // rewind drops a message and all after it; all of them if it is unknown.
 func (c *chat) rewind(id string) {
 	at := slices.IndexFunc(c.list, func(e *entry) bool { return e.ID.V == id })
-	c.list = c.list[:max(at, 0)]
+	c.list, c.index = c.list[:max(at, 0)], nil
 }
 
 // checkpoint sets the list anew. Answers that stood in no record before are
@@ -49,18 +94,15 @@ func (c *chat) checkpoint(h *header, line int) {
 	if !h.Messages.OK {
 		return
 	}
-	prompted, known := c.prompted, map[string]*entry{}
-	for _, e := range c.list {
-		known[e.Type.V+"\x00"+e.ID.V] = e
-	}
-	c.list = nil
+	prompted, known := c.prompted, c.known().messages
+	c.list, c.index = nil, nil
 	for _, raw := range h.Messages.V {
 		var m message
 		if logfile.Unmarshal(raw, &m) != nil {
 			c.fold("bad-record", line, "a message of a checkpoint could not be read; it was skipped")
 			continue
 		}
-		if old := known[m.Type.V+"\x00"+m.ID.V]; old != nil && old.request >= 0 {
+		if old := known[(&entry{message: m}).key()]; old != nil && old.request >= 0 {
 			c.restore(m, old, line)
 			continue
 		}
@@ -81,9 +123,7 @@ func (c *chat) asks() bool {
 // restore puts back an answer whose request is known, in the form the checkpoint
 // gives it.
 func (c *chat) restore(m message, old *entry, line int) {
-	e := &entry{message: m, line: line, request: old.request, joined: old.joined}
-	c.list = append(c.list, e)
-	c.render(e)
+	c.append(&entry{message: m, line: line, request: old.request, joined: old.joined})
 }
 
 // put adds a message, or replaces the one with its ID where it stands. Inside a
@@ -94,13 +134,11 @@ func (c *chat) put(m message, line int, replace bool) {
 		c.fold("unknown-record", line, "the type of a message is not known; it was counted only")
 		return
 	}
-	if replace {
-		if i := slices.IndexFunc(c.list, func(e *entry) bool { return e.ID.V == m.ID.V && e.Type.V == m.Type.V }); i >= 0 {
-			c.update(c.list[i], m)
-			return
-		}
-	}
 	e := &entry{message: m, line: line, request: -1}
+	if old := c.known().messages[e.key()]; replace && old != nil {
+		c.update(old, m)
+		return
+	}
 	switch m.Type.V {
 	case "gemini":
 		c.answer(e)
@@ -111,8 +149,7 @@ func (c *chat) put(m message, line int, replace bool) {
 	default:
 		return
 	}
-	c.list = append(c.list, e)
-	c.render(e)
+	c.append(e)
 }
 
 // update replaces a message by a later record of it.
@@ -128,6 +165,10 @@ func (c *chat) update(e *entry, m message) {
 		}
 	}
 	c.render(e)
+	e.told = false
+	if e.Type.V == "user" {
+		c.index = nil
+	}
 }
 
 // messages decodes those of a list that are messages.
