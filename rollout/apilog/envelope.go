@@ -77,7 +77,7 @@ func recognise(m members) envelope {
 			return observation
 		}
 		return langfuse
-	case m.has("request_body"):
+	case m.has("request_body") || m.has("request_id", "request_created_at"):
 		return helicone
 	case m["log"].Kind() == '{' && decode[members](m["log"])["entries"].Kind() == '[':
 		return har
@@ -196,6 +196,7 @@ func openBare(m members) *exchange {
 func openHelicone(m members) *exchange {
 	x := &exchange{request: object(m["request_body"]), response: object(m["response_body"]), start: instant(m["request_created_at"])}
 	x.record, x.model, x.provider = str(m["request_id"]), m.str("request_model", "model"), strings.ToLower(str(m["provider"]))
+	x.billed = true
 	x.session = sessionMember(object(m.get("properties", "request_properties")))
 	x.status = httpStatus(m.get("response_status", "status"))
 	x.failed = x.status >= 400

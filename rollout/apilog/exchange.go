@@ -36,6 +36,7 @@ type exchange struct {
 	session   string // ID of the session; "" none
 	trace     string // ID of a trace, which may be the session or one call of it
 	ofFile    bool   // the envelope keeps one process a file
+	billed    bool   // the envelope holds nothing but calls of models
 	agent     string
 	span      string // ID of the span, and of the one above it
 	parent    string
@@ -162,7 +163,11 @@ func (x *exchange) parse(p *parser) bool {
 		x.api, known = apiOfURL(x.url)
 	}
 	byBody := apiOfBody(body)
-	if x.api == noAPI && known || x.api == noAPI && byBody == noAPI || x.api != spanAPI && byBody == noAPI {
+	if byBody == noAPI && x.billed {
+		x.unlogged(p)
+		return true
+	}
+	if x.api == noAPI && known || x.api != spanAPI && byBody == noAPI {
 		return false
 	}
 	if x.api == noAPI || x.api != spanAPI && !fits(x.api, byBody) {
@@ -185,6 +190,15 @@ func (x *exchange) parse(p *parser) bool {
 	x.request, x.response, x.stream = nil, nil, ""
 	x.settle(p.st)
 	return true
+}
+
+// unlogged reads a call whose body the envelope does not hold: what it says of
+// the response and the usage still counts.
+func (x *exchange) unlogged(p *parser) {
+	x.api = chatAPI
+	x.reply(p)
+	x.request, x.response, x.stream = nil, nil, ""
+	x.settle(p.st)
 }
 
 func fits(a, byBody api) bool {

@@ -1,6 +1,7 @@
 package apilog
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -41,6 +42,7 @@ func openLiteLLM(m members) *exchange {
 		trace: str(m["trace_id"]), response: object(m["response"]), record: str(m["id"]),
 	}
 	x.session = sessionMember(m["metadata"])
+	x.billed = modelCallType.MatchString(str(m["call_type"]))
 	x.failed = str(m["status"]) == "failure" || str(m["error_str"]) != ""
 	x.answered = str(m["status"]) == "success"
 	x.request = messagesOrInput(str(m["call_type"]), messages, settings, m["model"])
@@ -74,19 +76,14 @@ func liteLLMUsage(m members) *rollout.Usage {
 		Completion: decode[logfile.Lenient[int64]](m["completion_tokens"]),
 	}
 	u, ok := c.usage()
-	if !ok || *c.or(u.Input)+*c.or(u.Output) == 0 {
+	if !ok || c.Prompt.V == 0 && c.Completion.V == 0 {
 		return nil
 	}
 	return &u
 }
 
-// or is a count, 0 for none.
-func (counts) or(v *int64) *int64 {
-	if v == nil {
-		return new(int64)
-	}
-	return v
-}
+// modelCallType tells the calls of LiteLLM that ask a model to write.
+var modelCallType = regexp.MustCompile(`completion|responses|messages|generate_content`)
 
 // redactedTexts stand where a gateway does not keep or cuts what was sent.
 var redactedTexts = []string{"redacted-by-litellm", "litellm_truncated"}
@@ -115,6 +112,7 @@ func openSpendRow(m members) *exchange {
 		provider: str(m["custom_llm_provider"]), usd: dollars(m, "spend"), record: str(m["request_id"]),
 	}
 	x.redacted = redacted(request)
+	x.billed = modelCallType.MatchString(str(m["call_type"]))
 	x.failed = str(m["status"]) == "failure"
 	x.usage = liteLLMUsage(m)
 	return x
@@ -132,7 +130,7 @@ func openLangfuse(m members) *exchange {
 		usd:    dollars(m, "total_cost", "totalCost", "calculatedTotalCost"),
 		failed: strings.EqualFold(str(m["level"]), "ERROR"), answered: output.Kind() != 'n' && len(output) > 0,
 	}
-	x.request = langfuseInput(input)
+	x.request, x.billed = langfuseInput(input), true
 	x.response = langfuseOutput(output)
 	if u, ok := langfuseUsage(object(m.get("usage_details", "usageDetails"))); ok {
 		x.usage = &u

@@ -198,3 +198,21 @@ func TestDetect(t *testing.T) {
 		assert.Equal(t, want, Detect([][]byte{[]byte(in)}), in)
 	}
 }
+
+// TestBodiesThatWereNotKept: gateways that keep no prompts still say what a call
+// cost. Calls of other kinds are no requests.
+func TestBodiesThatWereNotKept(t *testing.T) {
+	for name, line := range map[string]string{
+		"spend row": `{"request_id":"a","call_type":"acompletion","messages":{},"proxy_server_request":{},"prompt_tokens":7,"completion_tokens":2,"session_id":"s","startTime":"2026-05-04T09:00:00Z"}`,
+		"helicone":  `{"request_id":"a","request_created_at":"2026-05-04T09:00:00Z","signed_body_url":"https://example.org/a","prompt_tokens":7,"completion_tokens":2,"properties":{"Helicone-Session-Id":"s"}}`,
+		"langfuse":  `{"id":"a","type":"GENERATION","trace_id":"t","session_id":"s","usage_details":{"input":7,"output":2},"input":null,"start_time":"2026-05-04 09:00:00"}`,
+	} {
+		s := read(t, file(t, line))[0]
+		assert.Equal(t, "s", s.ID, name)
+		assert.Equal(t, []string{"request bodies"}, s.Missing, name)
+		assert.Equal(t, totals{1, 1, 7, 0, 0, 2, 0}, sumUp([]*rollout.Session{s}), name)
+		assert.Equal(t, "a", s.Requests[0].ID, name)
+	}
+	_, err := Read(context.Background(), file(t, `{"request_id":"a","call_type":"aembedding","messages":{},"proxy_server_request":{},"prompt_tokens":7}`))
+	assert.ErrorContains(t, err, "no call of a model")
+}
