@@ -8,6 +8,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// maxStumps bounds how often elements of a list are read ahead in vain, against
+// files made to have every line read thousands of times.
+const maxStumps = 100
+
 // feeder hands a decoder the current line and, as it asks, the lines after it:
 // a value that was written over many lines. What it handed out is kept, so that
 // lines can be read again one by one where they make no value.
@@ -41,11 +45,12 @@ func (f *feeder) line() bool {
 	return true
 }
 
-// opensDocument tells a first line that may open a document written over many
-// lines: it breaks between tokens, as every program that indents JSON breaks
-// them. Only the start of a file and the end of such a document can open one.
+// opensDocument tells a line that may open a document written over many lines:
+// it breaks between tokens, as every program that indents JSON breaks them. Where
+// one such line was the stump of a record, no later line is tried; within a list
+// some more are.
 func (r *Reader) opensDocument(err error) bool {
-	if !r.more || !errors.Is(err, io.ErrUnexpectedEOF) || !(r.array || r.fresh || r.documents) {
+	if !r.more || !errors.Is(err, io.ErrUnexpectedEOF) || r.stumps > 0 && !(r.array && r.stumps < maxStumps) {
 		return false
 	}
 	line := bytes.TrimRight(r.rest, " \t\r\n")
@@ -67,8 +72,8 @@ func (r *Reader) document() bool {
 		r.length = len(r.rest)
 		return true
 	}
-	r.documents = false
 	r.again(f, first, err)
+	r.stumps++
 	return false
 }
 
@@ -77,20 +82,14 @@ func (r *Reader) document() bool {
 // per line.
 func (r *Reader) again(f *feeder, first int, err error) {
 	last := r.line
-	r.line = first
-	if errors.Is(err, io.ErrUnexpectedEOF) && !r.array {
-		r.note("cut-line", "the document is cut off; it was skipped")
-		r.rest, r.line = nil, last
-		return
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		r.note("cut-line", "the list is cut off within an element; that element was skipped")
-		r.rest, r.line = nil, last
+	r.line, r.rest = first, nil
+	if errors.Is(err, io.ErrUnexpectedEOF) && (r.array || r.fresh || r.documents) {
+		r.note("cut-line", "the document is cut off; what began here was skipped")
+		r.line = last
 		return
 	}
 	r.note("bad-json", "the line begins something that is not valid JSON; it was skipped")
 	_, after, _ := bytes.Cut(f.fed, []byte("\n"))
-	r.rest = nil
 	r.ahead = append(bytes.Clone(after), r.ahead...)
 	r.more = r.more || len(r.ahead) > 0
 }

@@ -87,7 +87,8 @@ type Reader struct {
 	more       bool   // the current line ended with a line break
 	fresh      bool   // nothing but blanks came yet
 	array      bool   // inside a list that the file is
-	documents  bool   // the last record was written over several lines
+	documents  bool   // a record was written over several lines
+	stumps     int    // lines that looked like the start of a document and were none
 	recordLine int    // line the current record begins on
 	ahead      []byte // lines read ahead, to be read again
 	dec        *jsontext.Decoder
@@ -163,7 +164,6 @@ func (r *Reader) decode() bool {
 	if err != nil && r.opensDocument(err) {
 		return r.document()
 	}
-	r.documents = false
 	if err != nil {
 		r.badLine(err)
 		r.rest = nil
