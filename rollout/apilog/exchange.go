@@ -157,12 +157,15 @@ func modelOfURL(url string) string {
 // parse turns the bodies of an exchange into parts. False: it is no call of a
 // model.
 func (x *exchange) parse(p *parser) bool {
-	body, model := unwrap(x.request)
+	body, model, byBody := x.request, "", apiOfBody(x.request)
+	if byBody == noAPI {
+		body, model = unwrap(x.request)
+		byBody = apiOfBody(body)
+	}
 	known := false
 	if x.api == noAPI {
 		x.api, known = apiOfURL(x.url)
 	}
-	byBody := apiOfBody(body)
 	if byBody == noAPI && x.billed {
 		x.unlogged(p)
 		return true
