@@ -244,7 +244,7 @@ func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 	if s.unsupported > 0 {
 		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), strings.Join(appendNew(nil, s.why...), "; ")))
 	}
-	if s.silent {
+	if s.silent && !e.Idle() {
 		out = append(out, "a session holds no usage: the saving is known as counted tokens alone")
 	}
 	if s.later > 0 {

@@ -595,3 +595,73 @@ func TestInterruptedReplay(t *testing.T) {
 		return len(state) == 0 || state[0] == 'Z'
 	}, 5*time.Second, 20*time.Millisecond, "the filter is gone")
 }
+
+// What tries to make a replay lie gets a sensible answer: a rule that deletes every
+// result and one that lengthens them all, on a session of one request, one without
+// usage and one that was compacted twice.
+func TestReplayCannotBeMadeToLie(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	own := filepath.Join(h.dir, "own.yaml")
+	require.NoError(t, os.WriteFile(own, []byte(`variants:
+  - {name: gone, steps: [{replace: {pattern: '(?s).+', with: ''}}]}
+  - {name: longer, steps: [{replace: {pattern: '(?s)$', with: ' and once more, and once more'}}]}
+`), 0o600))
+	whole := testdata("codex", "poll-0.104.jsonl")
+	text, err := os.ReadFile(whole)
+	require.NoError(t, err)
+	var lines, silent []string
+	for line := range strings.Lines(string(text)) {
+		lines = append(lines, line)
+		if !strings.Contains(line, `"token_count"`) {
+			silent = append(silent, line)
+		}
+	}
+	write := func(name string, lines []string) string {
+		path := filepath.Join(h.dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600))
+		return path
+	}
+	one, none := write("one.jsonl", lines[:14]), write("none.jsonl", silent)
+	show := func(log string) string {
+		var all strings.Builder
+		for _, width := range []int{80, 160} {
+			got := h.run("replay", log, "--variants", own, "-V", "gone", "-V", "longer", "-V", "dedup-reads", "--width", fmt.Sprint(width))
+			require.Equal(t, 0, got.code, got.stderr)
+			termtest.CheckTerminal(t, got.stdout, width, false)
+			all.WriteString(got.stdout)
+		}
+		return strings.Join(strings.Fields(all.String()), " ")
+	}
+
+	// What only gets longer has lost nothing: no detours, and never free.
+	r := h.replay(whole, "--variants", own)
+	assert.Equal(t, []string{"gone", "longer"}, []string{r.Variants[0].Variant, r.Variants[1].Variant})
+	assert.Positive(t, r.Variants[0].SavedCountedTokens)
+	assert.Negative(t, *r.Variants[1].StaticSavingTokens)
+	assert.NotContains(t, []string{"free by rule", "worth an A/B"}, r.Variants[1].Verdict)
+	assert.Contains(t, r.Variants[1].Warnings, "sends more text than was recorded")
+	assert.Equal(t, 2, strings.Count(show(whole), "Detours: "), "of gone alone, at both widths")
+
+	// One request carries nothing on.
+	r = h.replay(one, "--variants", own)
+	assert.Empty(t, r.Variants[0].Verdict)
+	assert.EqualValues(t, 0, *r.Variants[0].StaticSavingTokens)
+	assert.Contains(t, show(one), "1 of 1 session holds a single request: nothing is carried on there")
+
+	// Without usage nothing is claimed in the provider's tokens or in USD.
+	r = h.replay(none, "--variants", own)
+	for _, v := range r.Variants {
+		assert.Nil(t, v.StaticSavingTokens)
+		assert.Empty(t, v.Verdict)
+	}
+	out := show(none)
+	assert.Contains(t, out, fmt.Sprintf("no usage in the log; %d more counted tokens", -r.Variants[1].SavedCountedTokens))
+	assert.NotContains(t, out, "$")
+	assert.Contains(t, out, "No request here has cache figures, and no cost is known.")
+	assert.NotContains(t, out, "a re-read of unchanged content", "a variant that has nothing to do has no section")
+
+	// Compactions stay where they were, and it is said.
+	out = show(testdata("codex", "compaction-0.118.jsonl"))
+	assert.Contains(t, out, "2 compactions stay where they were recorded")
+}

@@ -133,7 +133,7 @@ func replayDocument(r *Replay, o ReplayOptions, wide bool) document {
 	if s := sourceSection(r.Report.Variants); s != nil {
 		d.sections = append(d.sections, *s)
 	}
-	d.sections = append(d.sections, cacheSection(r.Report.CacheModel))
+	d.sections = append(d.sections, cacheSection(r.Report))
 	if s := warningSection(r.Report.Warnings); s != nil {
 		d.sections = append(d.sections, *s)
 	}
@@ -237,7 +237,7 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	}
 	var notes []string
 	if e.StaticSavingTokens == nil {
-		notes = append(notes, fmt.Sprintf("no usage in the log; %s counted tokens saved", term.Short(e.SavedCountedTokens)))
+		notes = append(notes, "no usage in the log; "+countedSaved(e.SavedCountedTokens))
 	}
 	if e.AddedRequests > 0 {
 		notes = append(notes, term.Count(e.AddedRequests, "request", "requests")+" added")
@@ -257,6 +257,14 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 		side = append(side, pairs(*e.TrialsNeeded)+" pairs")
 	}
 	return []string{strings.Join(append(notes, side...), " · ")}
+}
+
+// countedSaved says what is saved where there is no usage.
+func countedSaved(n int64) string {
+	if n < 0 {
+		return strings.Replace(shortTokens(-n), " token", " more counted token", 1)
+	}
+	return strings.Replace(shortTokens(n), " token", " counted token", 1) + " saved"
 }
 
 func verdictOf(e replay.Estimate) string {
@@ -610,10 +618,13 @@ func contributions(e replay.Estimate, sessions bool, o ReplayOptions) *table {
 }
 
 // cacheSection says how far the cache model is off on what was recorded.
-func cacheSection(c replay.CacheError) section {
-	s := section{title: "How good the cache model is"}
+func cacheSection(r *replay.Report) section {
+	c, s := r.CacheModel, section{title: "How good the cache model is"}
 	if c.Requests == 0 || c.MedianTokens == nil || c.WithinPercent == nil {
 		s.prose = []string{"No request here has cache figures: USD are those of a session without a prompt cache."}
+		if r.Baseline.CostUSD == nil {
+			s.prose = []string{"No request here has cache figures, and no cost is known."}
+		}
 		return s
 	}
 	p := fmt.Sprintf("On the %s with cache figures the predicted cache read is off by %s in the median, and within 2 %% of the input for %s of them.",

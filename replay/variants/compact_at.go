@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/rollout"
 )
@@ -130,16 +131,19 @@ func (c *compactor) recordedCompactions(chain int) []int {
 // meetRecorded ends the variant's summary where a recorded one takes over, and
 // says what the recorded compaction would have found.
 func (c *compactor) meetRecorded(at placing, recorded, under float64, st *chainState) {
-	what := fmt.Sprintf("The recorded compaction before request %d of chain %d", at.number, at.chain)
+	what := fmt.Sprintf("The recorded compaction before request %d", at.number)
+	if at.chain > 0 {
+		what += fmt.Sprintf(" of chain %d", at.chain)
+	}
 	switch {
 	case st.summary >= 0:
 		c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(
-			"%s would have come later or not at all: about %.0f tokens instead of %.0f stood before it. It is left where it was.", what, under, recorded))
+			"%s would have come later or not at all: about %s tokens instead of %s stood before it. It is left where it was.", what, term.Exact(round(under)), term.Exact(round(recorded))))
 		c.plan.Additions[st.summary].Last = at.number - 1
 		st.summary = -1
 	case recorded > 0 && recorded < c.threshold:
 		c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(
-			"%s came at %.0f tokens, below the threshold: the variant would have postponed it. It is left where it was.", what, recorded))
+			"%s came at %s tokens, below the threshold: the variant would have postponed it. It is left where it was.", what, term.Exact(round(recorded))))
 	}
 }
 
@@ -251,7 +255,10 @@ func (c *compactor) say() {
 	if c.estimated {
 		c.plan.Warnings = append(c.plan.Warnings, "Some requests have no recorded input; their counted tokens stood against the threshold, without what the log does not hold.")
 	}
-	if c.stuck > 0 {
+	switch {
+	case c.stuck > 0 && c.keep == 0:
+		c.plan.Warnings = append(c.plan.Warnings, times(c.stuck, "conversation", "conversations")+" passed the threshold with nothing older to compact.")
+	case c.stuck > 0:
 		c.plan.Warnings = append(c.plan.Warnings, fmt.Sprintf(
 			"%s passed the threshold with no more than %s: nothing older to compact. keep=0 compacts inside a turn.",
 			times(c.stuck, "conversation", "conversations"), times(c.keep, "user turn", "user turns")))

@@ -101,7 +101,7 @@ func TestCompactAtBeforeARecordedOne(t *testing.T) {
 	require.Len(t, p.Additions, 1)
 	assert.Equal(t, 5, p.Additions[0].Last)
 	require.Len(t, p.Warnings, 1)
-	assert.Contains(t, p.Warnings[0], "before request 6 of chain 0 would have come later or not at all: about 111 tokens instead of 118")
+	assert.Contains(t, p.Warnings[0], "before request 6 would have come later or not at all: about 111 tokens instead of 118")
 
 	p = CompactAt().Plan(v, replay.Values{"tokens": "500"})
 	require.Len(t, p.Warnings, 1)

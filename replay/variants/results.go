@@ -94,7 +94,8 @@ type rewrite struct {
 
 // rewriteResults edits the results for which change has another text, each span
 // from its first request on, so that no cached prefix breaks. An edit that would
-// not make the text shorter in tokens is left out, unless longer ones are allowed.
+// not make the text shorter in tokens is left out, unless longer ones are allowed. A
+// text that holds all of the old one has lost nothing, whatever change says.
 func rewriteResults(v replay.View, longer bool, change func(r result, text string) (rewrite, bool)) []replay.Edit {
 	var edits []replay.Edit
 	for _, r := range resultsOf(v.Session) {
@@ -107,7 +108,7 @@ func rewriteResults(v replay.View, longer bool, change func(r result, text strin
 			if !ok || to.text == text || !longer && !to.longer && !shorter(v, span, to.text) {
 				continue
 			}
-			edits = append(edits, replay.Edit{Span: span, From: v.Session.Spans[span].First, Text: to.text, Call: r.call, Lossy: to.lossy, Why: to.why})
+			edits = append(edits, replay.Edit{Span: span, From: v.Session.Spans[span].First, Text: to.text, Call: r.call, Lossy: to.lossy && !strings.Contains(to.text, text), Why: to.why})
 		}
 	}
 	sortEdits(edits)
