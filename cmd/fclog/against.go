@@ -14,12 +14,10 @@ import (
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/apilog"
 	"github.com/fclog/fclog/rollout/fidelity"
 	"github.com/fclog/fclog/rollout/formats"
 )
-
-// bodiesFormat is the format of request bodies.
-const bodiesFormat = "api-log"
 
 // maxDifferences is how many differences the screen names.
 const maxDifferences = 20
@@ -122,7 +120,7 @@ func bodies(ctx context.Context, paths []string) ([]*rollout.Session, error) {
 	var out []*rollout.Session
 	other := ""
 	for _, f := range files {
-		if f.Format.Name != bodiesFormat {
+		if f.Format.Name != apilog.Name {
 			other = f.Format.Title
 			continue
 		}

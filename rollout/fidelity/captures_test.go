@@ -84,18 +84,14 @@ func forms(name, dir, wire string) []capture {
 	return out
 }
 
-// recorded ties api-log/rec-AGENT-NAME to AGENT/rec-NAME. Bodies of an agent none
-// of whose logs has that name are held against all of them.
+// recorded ties api-log/rec-AGENT-NAME to AGENT/rec-NAME. Bodies without a session
+// of their name have nothing to be compared with.
 func recorded(t *testing.T, root, bodies string) []capture {
 	base, _, _ := strings.Cut(filepath.Base(bodies), ".")
 	agent, name, _ := strings.Cut(strings.TrimPrefix(base, "rec-"), "-")
-	logs := glob(t, root, agent, "rec-"+name+".*")
-	if len(logs) == 0 {
-		logs = glob(t, root, agent, "rec-*")
-	}
 	var out []capture
-	for _, log := range logs {
-		out = append(out, capture{base + " × " + filepath.Base(log), []string{log}, bodies})
+	for _, log := range glob(t, root, agent, "rec-"+name+".*") {
+		out = append(out, capture{base, []string{log}, bodies})
 	}
 	return out
 }

@@ -133,7 +133,7 @@ func (p *pairing) inOrder() {
 			from, to, thread := p.between(s, i)
 			for j := from; j < to; j++ {
 				w := p.sent[j]
-				own := w.Thread == session.ID || thread != nil && w.Thread == *thread || thread == nil && len(p.rebuilt) == 1
+				own := w.Thread == session.ID || thread != nil && w.Thread == *thread || thread == nil && len(p.rebuilt) == 1 && plausible(r, w)
 				if p.taken[j] || !own || !p.fits(s, r, w) || w.Failed != failed(r) || !p.sameSort(r, w) {
 					continue
 				}
@@ -142,6 +142,17 @@ func (p *pairing) inOrder() {
 			}
 		}
 	}
+}
+
+// maxApart is how far a request of the log can be from the sent one it is: the log
+// may tell of it only when it was answered.
+const maxApart = 10 * time.Minute
+
+// plausible keeps the bodies of another session from being taken for this one's
+// where nothing else ties them: figures that both report agree, and so do times.
+func plausible(r rollout.Request, w Request) bool {
+	same := sameUsage(r.Usage, w.Usage)
+	return (same == nil || *same) && distance(r, w) <= maxApart
 }
 
 // sameSort keeps token counts and helper calls from being taken for turns.
