@@ -31,7 +31,7 @@ type compareFlags struct {
 func compareCommand(a *app) *cobra.Command {
 	f := &compareFlags{}
 	cmd := &cobra.Command{
-		Use:   "compare BASE CANDIDATE | compare REPORT",
+		Use:   "compare BASE CANDIDATE | compare FOLDER | compare REPORT",
 		Short: "Two arms of a real A/B: what changed, by which factor, and whether it is chance",
 		Long: `compare sets two arms of a real A/B side by side, from the logs that their runs left
 behind: tokens factored into requests times tokens per request, with bootstrap
@@ -40,9 +40,12 @@ pass rate and repeated calls hold).
 
 BASE and CANDIDATE are folders of logs, single logs, or datasets. Trials are paired by
 task: the case of the suite, the checksum or name in a result.json beside the log, else
-what the user asked for. REPORT is a report of FreeCode's 'eval ab', or its
+what the user asked for. FOLDER holds the trials of both arms where Harbor's result.json
+tells them apart by model and settings; the arm whose name sorts first is the base.
+REPORT is a report of FreeCode's 'eval ab', or its
 experiments.jsonl.`,
 		Example: `  fclog compare runs/base runs/candidate
+  fclog compare jobs/2026-03-14
   fclog compare runs/base runs/candidate --predicted replay.json
   fclog compare runs/base runs/candidate --expect-parallel 3 --format json
   fclog compare ~/.freecode/eval-ab/2026-03-14.json
@@ -98,12 +101,8 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 	if err != nil {
 		return err
 	}
-	switch {
-	case result.PairedTasks == 0:
-		return fmt.Errorf("%w: no task is in both arms, by the case, the checksum or the prompt of %s in %s and %s in %s", errNothing,
-			trialsOf(result.Baseline), result.Baseline.Name, trialsOf(result.Candidate), result.Candidate.Name)
-	case !result.Comparable():
-		return fmt.Errorf("%w: no task has a figure that both arms hold", errNothing)
+	if err := worthShowing(result); err != nil {
+		return err
 	}
 	return a.writeComparison(f, result)
 }
@@ -207,9 +206,54 @@ func rootsOf(recs []replay.Recording) []replay.Recording {
 	return out
 }
 
+// compareFolder compares the two arms that a harness tells apart in one folder.
+func (a *app) compareFolder(cmd *cobra.Command, f *compareFlags, path string, o compare.Options) error {
+	sel, zone, err := f.selection(cmd)
+	if err != nil {
+		return err
+	}
+	book, err := a.priceBook(f.prices)
+	if err != nil {
+		return err
+	}
+	trials, warnings, err := a.trials(cmd.Context(), request{paths: []string{path}, selection: sel, zone: zone, prices: f.prices}, compare.Prices(book))
+	if err != nil {
+		return err
+	}
+	names, arms, unknown := compare.ByArm(trials)
+	switch {
+	case len(names) == 0:
+		return usage(cmd, "CANDIDATE is missing: name two folders, or one report; no result.json in %s tells an arm", path)
+	case len(names) != 2:
+		return usage(cmd, "%s holds the trials of %s, not of two: %q", path, term.Count(int64(len(names)), "arm", "arms"), names)
+	}
+	o.Names = [2]string(names)
+	result := compare.Compare(arms[0], arms[1], o)
+	result.Warnings = append(result.Warnings, warnings...)
+	if unknown > 0 {
+		result.Warnings = append(result.Warnings, term.Count(int64(unknown), "trial is", "trials are")+" left out: no result.json tells the arm")
+	}
+	if err := worthShowing(result); err != nil {
+		return err
+	}
+	return a.writeComparison(f, result)
+}
+
+// worthShowing is why a result says nothing; nil if it does.
+func worthShowing(result *compare.Result) error {
+	switch {
+	case result.PairedTasks == 0:
+		return fmt.Errorf("%w: no task is in both arms, by the case, the checksum or the prompt of %s in %s and %s in %s", errNothing,
+			trialsOf(result.Baseline), result.Baseline.Name, trialsOf(result.Candidate), result.Candidate.Name)
+	case !result.Comparable():
+		return fmt.Errorf("%w: no task has a figure that both arms hold", errNothing)
+	}
+	return nil
+}
+
 func (a *app) compareReport(cmd *cobra.Command, f *compareFlags, path string, o compare.Options) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usage(cmd, "CANDIDATE is missing: name two folders, or one report")
+		return a.compareFolder(cmd, f, path, o)
 	}
 	reports, err := compare.ReadEval(path)
 	if err != nil {

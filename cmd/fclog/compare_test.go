@@ -205,3 +205,57 @@ func TestPromptsWithALogAsBase(t *testing.T) {
 	assert.Equal(t, 3, got.code)
 	assert.Contains(t, got.stderr, "does not hold the tool definitions")
 }
+
+// TestCompareHarborArms holds the figures of testdata/atif/README.md: the trials of one
+// folder in two arms, tokens known for the sessions as a whole: 23,200 against 20,700 are
+// +12.1 %, the rewards 0.75 and 1, and two trials an arm are too few.
+func TestCompareHarborArms(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	runs := testdata("atif", "runs")
+	got := h.run("compare", runs, "--width", "160")
+	require.Equal(t, 0, got.code, got.stderr)
+	termtest.CheckTerminal(t, got.stdout, 160, false)
+	for _, part := range []string{
+		"fclog compare  reasoning_effort=low → reasoning_effort=medium", "+12.1 % tokens", "too few trials: only 6 ways",
+		"the tokens of 2 trials are reported for the session as a whole, no", "To show the change measured here",
+	} {
+		assert.Contains(t, got.stdout, part)
+	}
+	assert.Regexp(t, `(?m)^  score +0\.75 +1\.00`, got.stdout)
+	two := h.run("compare", filepath.Join(runs, "low"), filepath.Join(runs, "medium"), "--format", "json")
+	require.Equal(t, 0, two.code, two.stderr)
+	var out struct{ Baseline, Candidate map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(two.stdout), &out))
+	assert.EqualValues(t, 9000+300+11000+400, out.Baseline["tokens"])
+	assert.EqualValues(t, 8000+500+14000+700, out.Candidate["tokens"])
+	assert.EqualValues(t, 2, out.Candidate["reported_trials"])
+	got = h.run("compare", filepath.Join(runs, "low"))
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "1 arm, not of two")
+}
+
+// TestAuditOfWholeSessions: totals that a log reports for a session as a whole are
+// labelled so in every form. 9,000 + 11,000 + 8,000 + 14,000 tokens of input.
+func TestAuditOfWholeSessions(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	const label = "reported for the session as a whole, no usage per request"
+	for _, format := range []string{"term", "md"} {
+		args := []string{"audit", testdata("atif", "runs"), "--format", format}
+		if format == "term" {
+			args = append(args, "--width", "160")
+		}
+		got := h.run(args...)
+		require.Equal(t, 0, got.code, got.stderr)
+		assert.Contains(t, got.stdout, label)
+		assert.Contains(t, got.stdout, "42,000")
+	}
+	got := h.run("audit", testdata("atif", "runs"), "--format", "json")
+	require.Equal(t, 0, got.code, got.stderr)
+	var out struct{ Totals map[string]any }
+	require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+	assert.EqualValues(t, 42000, out.Totals["input_tokens"])
+	assert.EqualValues(t, 4, out.Totals["reported_sessions"])
+	assert.EqualValues(t, 0, out.Totals["requests_without_usage"])
+}

@@ -108,7 +108,7 @@ func armOf(model string, kwargs map[string]any) string {
 // and whether the trial died.
 func (h *Harbor) Apply(t *Trial) {
 	t.Task.Checksum, t.Task.Name = h.Task.Checksum, h.Task.Name
-	t.Score = h.Reward
+	t.Score, t.Arm = h.Reward, h.Arm
 	if h.Reward != nil {
 		t.Passed = new(*h.Reward >= PassAt)
 	}

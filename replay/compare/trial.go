@@ -13,6 +13,7 @@ import (
 type Trial struct {
 	Name     string   // what the report calls it: a file or an ID; may hold log text
 	Task     Task     // pairs it with trials of the other arm
+	Arm      string   // model and settings a harness recorded; "" not recorded
 	Source   string   // log format; "" unknown
 	Passed   *bool    // nil not recorded
 	Score    *float64 // as recorded, higher is better; nil not recorded

@@ -55,3 +55,17 @@ func TestSessionsReportedAsAWhole(t *testing.T) {
 	assert.EqualValues(t, 1, r.Candidate.ReportedTrials)
 	assert.Contains(t, r.Warnings, "candidate: the tokens of 1 trial are reported for the session as a whole, no usage per request; how many requests they took is an estimate")
 }
+
+// TestByArm: trials of one folder fall into arms by the harness's record, named by
+// the words that differ.
+func TestByArm(t *testing.T) {
+	trials := []Trial{{Name: "1", Arm: "m effort=low"}, {Name: "2", Arm: "m effort=high"}, {Name: "3"}, {Name: "4", Arm: "m effort=low"}}
+	names, arms, unknown := ByArm(trials)
+	assert.Equal(t, []string{"effort=high", "effort=low"}, names)
+	assert.Equal(t, [][]Trial{{trials[1]}, {trials[0], trials[3]}}, arms)
+	assert.Equal(t, 1, unknown)
+	names, _, _ = ByArm([]Trial{{Arm: "m"}, {Arm: "m fast"}})
+	assert.Equal(t, []string{"m", "fast"}, names)
+	names, _, _ = ByArm([]Trial{{}})
+	assert.Empty(t, names)
+}

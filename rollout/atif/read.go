@@ -183,7 +183,8 @@ func (f *file) continued(s *rollout.Session, d *document) {
 	if before == s.ID {
 		s.ID += suffix
 	}
-	s.ForkedFrom = before
+	// As a child it counts with what it continues, as one run of the agent.
+	s.ForkedFrom, s.ParentID, s.Agent = before, before, "continuation"
 }
 
 func idOf(path string) string {

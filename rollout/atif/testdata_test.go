@@ -108,7 +108,7 @@ func callIDs(s *rollout.Session) []string {
 func TestContinuation(t *testing.T) {
 	path := filepath.Join(fixtures, "demo-1.7.trajectory.cont-1.json")
 	s := readOne(t, path)
-	assert.Equal(t, "run-7/t-1", s.ForkedFrom)
+	assert.Equal(t, []string{"run-7/t-1", "run-7/t-1"}, []string{s.ForkedFrom, s.ParentID}, "one run with what it continues")
 	assert.Equal(t, []string{filepath.Join(fixtures, "demo-1.7.trajectory.json")}, Depends(path))
 	assert.Nil(t, Depends(filepath.Join(fixtures, "demo-1.7.trajectory.json")))
 	assert.Equal(t, []string{"totals-disagree"}, kinds(s))
