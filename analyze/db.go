@@ -37,8 +37,8 @@ type Options struct {
 }
 
 // DB answers questions about the selected sessions of a dataset. Its tables are
-// sessions, requests, items, spans, calls, other_billed, calibration, problems,
-// prices and session_tree, and texts, which is read from the files when asked
+// sessions, requests, items, spans, calls, other_billed, reported, calibration,
+// problems, prices and session_tree, and texts, which is read from the files when asked
 // for. It cannot be written to, and reads no file outside the dataset.
 type DB struct {
 	db   *sql.DB

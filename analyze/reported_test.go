@@ -79,6 +79,28 @@ func TestTotalsOfSessionsReportedAsAWhole(t *testing.T) {
 	assert.EqualValues(t, 1000+3000+300, *a.Totals.InputTokens)
 }
 
+// TestUsageQuestionsAddUp: by agent, model and day the sums are the audit's.
+func TestUsageQuestionsAddUp(t *testing.T) {
+	db := threeBases().open(t)
+	for _, question := range []string{"usage-by-agent", "usage-by-model", "usage-by-day"} {
+		var input, requests int64
+		var cost float64
+		for _, row := range ask(t, db, question, Params{TZ: "UTC"}) {
+			if v, ok := row["input_tokens"].(int64); ok {
+				input += v
+			}
+			requests += row["requests"].(int64)
+			if v, ok := row["cost_usd"].(float64); ok {
+				cost += v
+			}
+			assert.Equal(t, false, row["cost_partial"], question)
+		}
+		assert.EqualValues(t, 1000+3000+300, input, question)
+		assert.EqualValues(t, 1+2+2+1, requests, question)
+		assert.InDelta(t, 0.003+0.006+7.0003+0.25+0.5, cost, 1e-9, question)
+	}
+}
+
 // TestLongRequestsHideThePrice: where one request could have been long enough for
 // another price, a session's sum has none.
 func TestLongRequestsHideThePrice(t *testing.T) {

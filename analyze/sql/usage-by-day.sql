@@ -1,6 +1,7 @@
 -- Usage by day
 --
--- What every day cost, in the time zone given. Every response is counted once, in the session that owns it.
+-- What every day cost, in the time zone given. Every response is counted once, in the session that owns it. Usage that a
+-- log reports for a session as a whole stands on the day the session started.
 --
 -- Parameters: tz
 --
@@ -16,15 +17,14 @@
 --   cost_partial          some answered requests have no known price
 SELECT CAST(timezone($tz, to_timestamp(epoch_ms(r."time") / 1000)) AS DATE) AS day,
        count(DISTINCT (r.part, r.session_id)) AS sessions,
-       count(*) AS requests,
+       sum(r.requests)::BIGINT AS requests,
        sum(r.input_tokens)::BIGINT AS input_tokens,
        sum(r.cache_read_tokens)::BIGINT AS cache_read_tokens,
        sum(r.cache_write_tokens)::BIGINT AS cache_write_tokens,
        sum(r.output_tokens)::BIGINT AS output_tokens,
        sum(r.cost_usd)::DOUBLE AS cost_usd,
-       count(*) FILTER (WHERE r.status = 'answered' AND r.cost_usd IS NULL) > 0 AS cost_partial
-FROM requests r
+       bool_or(r.unpriced) AS cost_partial
+FROM usage_rows r
 JOIN sessions s USING (part, session_id)
-WHERE r.counts
 GROUP BY 1
 ORDER BY 1 NULLS LAST

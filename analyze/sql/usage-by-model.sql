@@ -1,6 +1,7 @@
 -- Usage by model
 --
--- What every model cost. Every response is counted once, in the session that owns it.
+-- What every model cost. Every response is counted once, in the session that owns it. Usage that a
+-- log reports for a session as a whole stands in the model of all its requests, else in NULL.
 --
 -- Columns:
 --   model    model as logged; NULL unknown
@@ -14,15 +15,14 @@
 --   cost_partial          some answered requests have no known price
 SELECT r.model AS model,
        count(DISTINCT (r.part, r.session_id)) AS sessions,
-       count(*) AS requests,
+       sum(r.requests)::BIGINT AS requests,
        sum(r.input_tokens)::BIGINT AS input_tokens,
        sum(r.cache_read_tokens)::BIGINT AS cache_read_tokens,
        sum(r.cache_write_tokens)::BIGINT AS cache_write_tokens,
        sum(r.output_tokens)::BIGINT AS output_tokens,
        sum(r.cost_usd)::DOUBLE AS cost_usd,
-       count(*) FILTER (WHERE r.status = 'answered' AND r.cost_usd IS NULL) > 0 AS cost_partial
-FROM requests r
+       bool_or(r.unpriced) AS cost_partial
+FROM usage_rows r
 JOIN sessions s USING (part, session_id)
-WHERE r.counts
 GROUP BY 1
 ORDER BY input_tokens DESC NULLS LAST, 1

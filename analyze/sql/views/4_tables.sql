@@ -147,6 +147,27 @@ SELECT source, part, session_id,
 FROM costed
 GROUP BY ALL;
 
+-- What counts as usage, row by row: requests, and the sums of sessions that are known
+-- as a whole, in the model that all of their requests had, at the session's start.
+CREATE VIEW usage_rows AS
+SELECT r.source, r.part, r.session_id, r.model, r."time", 1 AS requests,
+       r.input_tokens, r.cache_read_tokens, r.cache_write_tokens, r.output_tokens, r.cost_usd,
+       r.status = 'answered' AND r.cost_usd IS NULL AND (w.session_id IS NULL OR w.cost_partial) AS unpriced
+FROM requests r
+LEFT JOIN whole_usage w USING (source, part, session_id)
+WHERE r.counts
+UNION ALL
+SELECT w.source, w.part, w.session_id, m.model, s.started_at, 0,
+       w.input_tokens, w.cache_read_tokens, w.cache_write_tokens, w.output_tokens, CASE WHEN m.cost_usd IS NULL THEN w.cost_usd END, false
+FROM whole_usage w
+JOIN sessions s USING (source, part, session_id)
+LEFT JOIN (
+  SELECT source, part, session_id, sum(cost_usd) AS cost_usd, CASE WHEN count(DISTINCT coalesce(model, '')) = 1 THEN any_value(model) END AS model
+  FROM requests
+  WHERE counts
+  GROUP BY ALL
+) m USING (source, part, session_id);
+
 CREATE TABLE calibration AS
 SELECT r.* EXCLUDE (stem) FROM raw_calibration r JOIN selected USING (source, stem, part, session_id);
 
