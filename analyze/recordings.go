@@ -102,7 +102,7 @@ func (r *rebuilder) session(rows *sql.Rows) error {
 	var spawned, started, ended sql.NullTime
 	s := rollout.Session{}
 	err := rows.Scan(&key.part, &key.id, &source, text(&s.AgentVersion), text(&s.Agent), text(&s.ParentID), text(&s.ParentCall), text(&s.ForkedFrom),
-		&spawned, &started, &ended, text(&s.CWD), &s.File, &s.Records, &missing, &hasText)
+		&spawned, &started, &ended, text(&s.CWD), &s.File, &s.Records, &missing, &hasText, &s.FrontMoves)
 	if err != nil {
 		return err
 	}

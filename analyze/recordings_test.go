@@ -110,6 +110,7 @@ func checkRecordings(t *testing.T, path string) {
 		require.Equal(t, a.Calls, b.Calls, s.ID)
 		require.Equal(t, a.Texts, b.Texts, s.ID)
 		assert.Equal(t, w.Missing, s.Missing)
+		assert.Equal(t, w.FrontMoves, s.FrontMoves)
 		assert.Equal(t, milli(w.Started), s.Started)
 		assert.Len(t, s.OtherBilled, len(w.OtherBilled))
 		checkCounting(t, db, s)

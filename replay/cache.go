@@ -24,6 +24,29 @@ import (
 // the unlogged part; then the prefix ends there.
 type CacheModel struct {
 	Families []CacheFamily `json:"families"` // the first that matches decides; the last stands for all others
+	Moving   MovingFront   `json:"moving_front"`
+}
+
+// MovingFront holds for sessions of agents that are known to keep changing blocks
+// before the conversation (rollout.Session.FrontMoves), as far as nothing was fitted
+// for the family.
+type MovingFront struct {
+	Moves  int64   `json:"front_moves_tokens"` // as CacheFamily.FrontMoves
+	Kept   float64 `json:"front_kept"`         // as CacheFamily.FrontKept
+	Source string  `json:"source"`
+}
+
+// familyOf finds the parameters for a model in a session.
+func (m CacheModel) familyOf(s *rollout.Session, provider, model string) *CacheFamily {
+	n := m.family(provider, model)
+	if n < 0 {
+		return nil
+	}
+	f := m.Families[n]
+	if s.FrontMoves && f.FrontMoves == 0 {
+		f.FrontMoves, f.FrontKept = m.Moving.Moves, m.Moving.Kept
+	}
+	return &f
 }
 
 // CacheFamily is how one kind of provider caches. Tokens are the provider's.
@@ -137,7 +160,7 @@ func (l *ledger) predict(i int, prefix float64, from int, still bool) int64 {
 	c := cacheCase{model: l.rec.Session.Requests[i].Model, prefix: prefix, hour: l.hour}
 	l.circumstances(&c, i, from)
 	if still {
-		c.moved = 0
+		c.moved, c.listed = 0, false
 	}
 	return f.expect(c)
 }
@@ -151,6 +174,7 @@ type cacheCase struct {
 	hour        bool    // the session pays for entries that live for an hour
 	front       float64 // unlogged tokens in front; 0 unknown
 	moved       int64   // change of the unlogged part since the one before
+	listed      bool    // the to-do list in front is another, whatever its size
 	read, input int64   // as recorded, for a fit
 }
 
@@ -167,6 +191,7 @@ func (l *ledger) circumstances(c *cacheCase, i, from int) {
 	if before != nil && now != nil && l.rec.Session.Requests[i].Base < 0 {
 		c.moved = max(*now-*before, *before-*now)
 	}
+	c.listed = l.listed[from]
 }
 
 // expect is the cache read that the parameters predict.
@@ -175,10 +200,15 @@ func (f CacheFamily) expect(c cacheCase) int64 {
 	if !c.follows || c.gap > f.lifetime(c.hour) {
 		prefix = 0
 	}
-	if f.FrontMoves > 0 && c.moved >= f.FrontMoves {
+	if f.moves(c) {
 		prefix = min(prefix, f.FrontKept*c.front)
 	}
 	return f.served(c.model, max(prefix, f.FrontShare*c.front))
+}
+
+// moves says whether a block in front of the conversation has changed.
+func (f CacheFamily) moves(c cacheCase) bool {
+	return f.FrontMoves > 0 && (c.listed || c.moved >= f.FrontMoves)
 }
 
 // gap is the time between two requests in seconds; 0 where it is unknown.

@@ -202,9 +202,88 @@ func TestRecordedBreakIsCarried(t *testing.T) {
 	e := handEngine(t)
 	assert.Equal(t, []int64{0, 0, -1600}, e.ledger(rec).residual)
 	small := Plan{Edits: []Edit{edit(1, 2, 450)}}
-	assert.Equal(t, []int64{0, 3000, 1900}, reads(e.Evaluate(rec, small, false)), "3450 - 1600 = 1850, but the front is what it was")
+	o := e.Evaluate(rec, small, false)
+	assert.Equal(t, []int64{0, 3000, 3450 - 1600}, reads(o))
+	assert.Zero(t, o.Clamped)
 	small.Fixes = []CacheFix{{Request: 2}}
 	assert.Equal(t, []int64{0, 3000, 3450}, reads(e.Evaluate(rec, small, false)), "without the break all of the second payload is read")
+}
+
+// The residual is carried unchanged: what it leaves below nothing or above the input
+// is clamped, and counted. The mask leaves 2,000 of the prefix, of which 3,400 less
+// were read; 50 tokens of prompt behind 2,000 in front are all that the first request
+// has, of which 200 more were read than the model knows.
+func TestClampedReadsAreCounted(t *testing.T) {
+	h := three(time.Minute)
+	h.Session.Requests[2].Usage.CacheRead = ptr(int64(100))
+	h.Session.Requests[2].Usage.CacheWrite = ptr(int64(4100))
+	rec := h.recording(t)
+	e := handEngine(t)
+	require.Equal(t, []int64{0, 0, -3400}, e.ledger(rec).residual)
+	o := e.Evaluate(rec, Plan{}, false)
+	assert.Equal(t, []int64{0, 3000, 100}, reads(o))
+	assert.Zero(t, o.Clamped, "the recording itself is possible")
+	mask := Plan{Edits: []Edit{edit(0, 3, 100)}}
+	o = e.Evaluate(rec, mask, false)
+	assert.Equal(t, []int64{0, 3000, 0}, reads(o), "2000 - 3400")
+	assert.Equal(t, int64(1), o.Clamped)
+	r, err := e.Run(t.Context(), []Recording{rec}, []Use{fixed("mask", mask)}, RunOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, int64(1), r.Variants[0].ClampedRequests)
+	assert.Contains(t, strings.Join(r.Variants[0].Warnings, "\n"), "misses what was read in 1 request by more than this leaves there")
+
+	h = three(time.Minute)
+	h.Session.Requests[0].Usage.CacheRead, h.Session.Requests[0].Usage.CacheWrite = ptr(int64(2900)), ptr(int64(100))
+	rec = h.recording(t)
+	require.Equal(t, []int64{2900, 0, 0}, e.ledger(rec).residual)
+	o = e.Evaluate(rec, Plan{Edits: []Edit{edit(0, 1, 50)}}, false)
+	assert.Equal(t, []int64{2050, 2050, 2550}, reads(o), "at most the input")
+	assert.Equal(t, int64(1), o.Clamped)
+}
+
+// The agent is known to keep reminders in front: one of 50 tokens comes with the
+// third request, behind 1,940 of 2,000 tokens in front, and goes with the fourth. What
+// a fit has found out comes before what is known of the agent.
+func TestMovingFront(t *testing.T) {
+	moving := func(known bool) *ledger {
+		h := newHand("MiniMax-M2", 2000)
+		h.Session.FrontMoves = known
+		h.text(rollout.UserText, 1000)
+		h.request(0, 3000, 0, 0)
+		h.text(rollout.ToolResult, 500)
+		h.request(time.Minute, 3500, 2944, 0)
+		h.request(time.Minute, 3550, 1920, 0)
+		h.request(time.Minute, 3500, 1920, 0)
+		h.request(time.Minute, 3500, 3456, 0)
+		return handEngine(t).ledger(h.recording(t))
+	}
+	// 3,500 and 3,550 are 27 blocks of 128 and some: 3,456 predicted, 1,920 read.
+	assert.Equal(t, []int64{0, 0, 1920 - 3456, 1920 - 3456, 0}, moving(false).residual)
+	// 0.97 of 2,000 is 1,940, 15 blocks of 128 and 20.
+	l := moving(true)
+	assert.Equal(t, []int64{0, 0, 0, 0, 0}, l.residual)
+	out := errorOf(l.cacheMisses())
+	assert.Zero(t, out.Missed)
+	out = errorOf(moving(false).cacheMisses())
+	assert.Equal(t, []int64{2, 2, 2 * (3456 - 1920)}, []int64{out.Missed, out.MissedMoved, *out.MissedTokens})
+
+	// Another to-do list of the same size is a change too; the same one again is none.
+	h := newHand("MiniMax-M2", 2000)
+	h.Session.FrontMoves = true
+	h.text(rollout.UserText, 1000)
+	for n, read := range []int64{0, 1920, 2944, 1920} {
+		h.request(time.Minute, 3000, read, 0)
+		args := h.Text([]string{"first", "first", "other", "other"}[n])
+		h.Call(rollout.Call{ID: string(handLetters[n]), Class: rollout.TodoTool, Ran: true, Request: n, Args: args, ArgsItem: -1, ResultItem: -1})
+	}
+	assert.Equal(t, []int64{0, 0, 0, 0}, handEngine(t).ledger(h.recording(t)).residual)
+
+	m, err := DefaultCache()
+	require.NoError(t, err)
+	m.Families[m.family("", "MiniMax-M2")].FrontMoves = 64
+	f := m.familyOf(&rollout.Session{FrontMoves: true}, "", "MiniMax-M2")
+	assert.Equal(t, int64(64), f.FrontMoves)
+	assert.NotEmpty(t, m.Moving.Source)
 }
 
 func TestBlocksAndMinimum(t *testing.T) {

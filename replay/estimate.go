@@ -21,6 +21,7 @@ type Estimate struct {
 	StaticSavingUSDHigh      *float64       `json:"static_saving_usd_high"`    // with the removals that are not certain
 	SavedCountedTokens       int64          `json:"saved_counted_tokens"`      // raw tokens, also without usage
 	CacheReadLost            *int64         `json:"cache_read_lost"`           // tokens no longer read from the cache because sent text changed or requests went
+	ClampedRequests          int64          `json:"clamped_requests"`          // whose cache read, with the recorded residual carried, was below 0 or above the input
 	EditedItems              int64          `json:"edited_items"`
 	RemovedRequestsLow       int64          `json:"removed_requests_low"`
 	RemovedRequestsHigh      int64          `json:"removed_requests_high"`

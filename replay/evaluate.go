@@ -198,23 +198,31 @@ func (v *evaluation) gone(i int) RequestOutcome {
 }
 
 // read is the cache read of a request whose payload shares a prefix with the one
-// before it: as the model says, plus what the recording had beyond that. No plan
-// touches the unlogged front: what a recorded break left of it is left in the plan
-// too. A fixed break serves all that is shared.
+// before it: as the model says, plus what the recording had beyond that, unchanged.
+// Only what no request can read is clamped: less than nothing, more than its input.
 func (v *evaluation) read(i int, prefix float64) int64 {
-	recorded := value(v.rec.Session.Requests[i].Usage.CacheRead)
+	return min(max(0, v.unclamped(i, prefix)), *v.input[i])
+}
+
+// unclamped is the cache read before it is clamped. A fixed break serves all that is
+// shared.
+func (v *evaluation) unclamped(i int, prefix float64) int64 {
 	if v.families[i] == nil {
-		return min(recorded, *v.input[i])
+		return value(v.rec.Session.Requests[i].Usage.CacheRead)
 	}
 	from := v.shared[i].from
-	n := max(0, v.predict(i, prefix, from, false)+v.residual[i])
-	if v.residual[i] < 0 && v.front[i] != nil {
-		n = max(n, min(recorded, int64(*v.front[i])))
-	}
+	n := v.predict(i, prefix, from, false) + v.residual[i]
 	if v.fixed[i] {
 		n = max(n, v.predict(i, prefix, from, true))
 	}
-	return min(n, *v.input[i])
+	return n
+}
+
+// clamped says whether a request could not read what the model and the recording
+// together say.
+func (v *evaluation) clamped(i int) bool {
+	n := v.unclamped(i, v.shared[i].tokens)
+	return n < 0 || n > *v.input[i]
 }
 
 // extra is a request that the plan adds: the payload of a recorded one and more,

@@ -38,7 +38,7 @@ func (e *Engine) FitCache(recs []Recording) CacheModel {
 			cases[n] = append(cases[n], list...)
 		}
 	}
-	out := CacheModel{Families: slices.Clone(e.Cache.Families)}
+	out := CacheModel{Families: slices.Clone(e.Cache.Families), Moving: e.Cache.Moving}
 	for n := range out.Families {
 		out.Families[n] = fitFamily(out.Families[n], cases[n])
 	}
@@ -104,15 +104,16 @@ func fitMoves(f CacheFamily, cases []cacheCase) (CacheFamily, bool) {
 	best, least, found := f, (1-minGain)*f.missed(cases), false
 	for _, tokens := range moves {
 		var kept []float64
+		f.FrontMoves = tokens
 		for _, c := range cases {
-			if c.follows && c.moved >= tokens && c.front > 0 {
+			if c.follows && f.moves(c) && c.front > 0 {
 				kept = append(kept, min(1, float64(c.read)/c.front))
 			}
 		}
 		if len(kept) < minMoves {
 			continue
 		}
-		f.FrontMoves, f.FrontKept = tokens, median(kept)
+		f.FrontKept = median(kept)
 		if missed := f.missed(cases); missed < least {
 			best, least, found = f, missed, true
 		}
@@ -140,11 +141,15 @@ func median(list []float64) float64 {
 
 // CacheError is how far the cache model is off on the recorded requests.
 type CacheError struct {
-	Requests      int64         `json:"requests"`         // compared: own ones with input and cache figures
-	MedianTokens  *float64      `json:"median_tokens"`    // of |predicted - recorded cache read|
-	WithinPercent *float64      `json:"within_2_percent"` // share of requests off by at most 2 % of their input, 0 to 1
-	Residual      *int64        `json:"residual_tokens"`  // Σ recorded - predicted, carried into every plan
-	Families      []CacheFamily `json:"families"`         // parameters of the families in use
+	Requests      int64         `json:"requests"`                     // compared: own ones with input and cache figures
+	MedianTokens  *float64      `json:"median_tokens"`                // of |predicted - recorded cache read|
+	WithinPercent *float64      `json:"within_2_percent"`             // share of requests off by at most 2 % of their input, 0 to 1
+	Residual      *int64        `json:"residual_tokens"`              // Σ recorded - predicted, carried into every plan
+	Missed        int64         `json:"missed_requests"`              // off by more than 2 %
+	MissedMoved   int64         `json:"missed_after_unlogged_change"` // of them: the part that the log does not hold had changed by 16 tokens or more
+	MissedTokens  *int64        `json:"missed_moved_tokens"`          // Σ |recorded - predicted| of those
+	Moving        *MovingFront  `json:"moving_front"`                 // in use for some of the sessions; nil none
+	Families      []CacheFamily `json:"families"`                     // parameters of the families in use
 }
 
 // cacheMiss is the error on one request.
@@ -152,7 +157,15 @@ type cacheMiss struct {
 	family string
 	off    int64 // recorded - predicted
 	input  int64
+	moved  bool // the unlogged part had changed
+	front  bool // the session is one whose front moves
 }
+
+// unloggedChange is from when on, in tokens, a change of the unlogged part is told
+// apart from the error of the counts.
+const unloggedChange = 16
+
+func (m cacheMiss) far() bool { return math.Abs(float64(m.off)) > 0.02*float64(m.input) }
 
 func (l *ledger) cacheMisses() []cacheMiss {
 	var out []cacheMiss
@@ -160,7 +173,9 @@ func (l *ledger) cacheMisses() []cacheMiss {
 		if r.Inherited || l.families[i] == nil || r.Usage.CacheRead == nil || r.Usage.Input == nil {
 			continue
 		}
-		out = append(out, cacheMiss{l.families[i].Name, l.residual[i], *r.Usage.Input})
+		var c cacheCase
+		l.circumstances(&c, i, l.before[i].from)
+		out = append(out, cacheMiss{l.families[i].Name, l.residual[i], *r.Usage.Input, c.moved >= unloggedChange, l.rec.Session.FrontMoves})
 	}
 	return out
 }
@@ -171,6 +186,9 @@ func (e *Engine) cacheError(results []outcomes) CacheError {
 		all = append(all, r.errors...)
 	}
 	out := errorOf(all)
+	if moving := e.Cache.Moving; moving.Moves > 0 && slices.ContainsFunc(all, func(m cacheMiss) bool { return m.front }) {
+		out.Moving = &moving
+	}
 	for _, f := range e.Cache.Families {
 		if slices.ContainsFunc(all, func(m cacheMiss) bool { return m.family == f.Name }) {
 			out.Families = append(out.Families, f)
@@ -185,15 +203,20 @@ func errorOf(list []cacheMiss) CacheError {
 		return out
 	}
 	var off []float64
-	within, sum := 0.0, int64(0)
+	within, sum, moved := int64(0), int64(0), int64(0)
 	for _, m := range list {
 		off = append(off, math.Abs(float64(m.off)))
-		if math.Abs(float64(m.off)) <= 0.02*float64(m.input) {
+		switch {
+		case !m.far():
 			within++
+		case m.moved:
+			out.MissedMoved++
+			moved += max(m.off, -m.off)
 		}
 		sum += m.off
 	}
-	mid, share := median(off), within/float64(len(list))
+	mid, share := median(off), float64(within)/float64(len(list))
 	out.MedianTokens, out.WithinPercent, out.Residual = &mid, &share, &sum
+	out.Missed, out.MissedTokens = out.Requests-within, &moved
 	return out
 }

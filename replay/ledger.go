@@ -13,6 +13,7 @@ type ledger struct {
 	families []*CacheFamily // by request: nil where its model does not report the cache
 	chains   map[int][]int  // request indexes by chain, in order of their numbers
 	front    []*float64     // by request: the smallest unlogged part on its chain so far, which must stand in front; nil unknown
+	listed   map[int]bool   // requests whose response changed the to-do list, where that stands in the front
 	hour     bool           // the session writes cache entries that live for an hour
 	write    writeSplit     // of all requests together
 	rates    []*Rates       // by request; nil: no known price
@@ -54,12 +55,13 @@ func (e *Engine) ledger(rec Recording) *ledger {
 		byModel[r.Model] = factorsFor(byModel, r.Model)
 		l.factors = append(l.factors, byModel[r.Model])
 		l.families = append(l.families, nil)
-		if n := e.Cache.family(r.Provider, r.Model); reports[r.Model] && n >= 0 {
-			l.families[i] = &e.Cache.Families[n]
+		if reports[r.Model] {
+			l.families[i] = e.Cache.familyOf(s, r.Provider, r.Model)
 		}
 		l.rates = append(l.rates, e.ratesOf(r))
 		l.write.add(splitOf(r.Usage))
 	}
+	l.listed = listChanges(s)
 	l.plain = plainPieces(rec)
 	l.front = frontsOf(rec)
 	inputs := recordedInputs(s)
@@ -72,6 +74,19 @@ func (e *Engine) ledger(rec Recording) *ledger {
 	}
 	l.requests = l.sums(func(int) float64 { return 1 })
 	return l
+}
+
+// listChanges finds the requests whose response wrote another to-do list than the one
+// before, in sessions that carry it in the front.
+func listChanges(s *rollout.Session) map[int]bool {
+	out := map[int]bool{}
+	last := rollout.TextID(-1)
+	for _, c := range s.Calls {
+		if s.FrontMoves && c.Class == rollout.TodoTool && c.Ran && c.Request >= 0 && c.Args != last {
+			out[c.Request], last = true, c.Args
+		}
+	}
+	return out
 }
 
 // frontsOf takes the unlogged part of a request for its front as far as it was that

@@ -17,6 +17,7 @@ type Outcome struct {
 	Extra         Totals           // the requests the plan adds; not in Total
 	Removed       int64            // requests taken out
 	CacheReadLost *int64           // tokens no longer read because sent text changed or requests went; nil without cache figures
+	Clamped       int64            // requests whose cache read was clamped to what is possible
 	SavedLow      *float64         // whole input tokens saved with the factors at the lower end of their spread, extras apart; nil without usage
 	SavedHigh     *float64         // the same at the upper end
 	ExtraRequest  ExtraRequest
@@ -101,6 +102,9 @@ func (v *evaluation) sum(out *Outcome) {
 			}
 			accumulate(&out.SavedLow, &low)
 			accumulate(&out.SavedHigh, &high)
+		}
+		if o.CacheRead != nil && !o.Removed && v.clamped(i) {
+			out.Clamped++
 		}
 		if v.families[i] != nil && o.CacheRead != nil && !o.Removed {
 			lost := v.lost(i, *o.CacheRead)

@@ -60,7 +60,7 @@ func TestCacheErrorOnRealLogs(t *testing.T) {
 			for _, f := range c.Families {
 				t.Logf("%s: lifetime %d s, front share %.2f, fitted on %d", f.Name, f.LifetimeS, f.FrontShare, f.Fitted)
 			}
-			assert.Greater(t, *c.WithinPercent, 0.5)
+			assert.Greater(t, *c.WithinPercent, 0.75)
 		})
 	}
 }

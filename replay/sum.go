@@ -68,10 +68,11 @@ func optionsOf(use Use) Values {
 type sums struct {
 	low, high, extra Totals
 	base             Totals
-	silent           bool // a session without usage
+	silent           int // sessions without usage
 	spreadLow        *float64
 	spreadHigh       *float64
 	lost             *int64
+	clamped          int64
 	edited           int64
 	removedLow       int64
 	removedHigh      int64
@@ -94,10 +95,13 @@ func (s *sums) add(rec Recording, r outcomes, u int) {
 	s.low.merge(low.Total)
 	s.high.merge(high.Total)
 	s.extra.merge(low.Extra)
-	s.silent = s.silent || r.base.Total.Requests > 0 && r.base.Total.InputTokens == nil
+	if r.base.Total.Requests > 0 && r.base.Total.InputTokens == nil {
+		s.silent++
+	}
 	accumulate(&s.spreadLow, low.SavedLow)
 	accumulate(&s.spreadHigh, low.SavedHigh)
 	accumulate(&s.lost, low.CacheReadLost)
+	s.clamped += low.Clamped
 	s.removedLow += low.Removed
 	s.removedHigh += high.Removed
 	s.added += int64(len(low.Extras))
@@ -179,11 +183,11 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	e.Requests, e.InputTokens, e.OutputTokens, e.CostUSD = total.Requests, total.InputTokens, total.OutputTokens, total.CostUSD
 	e.CacheReadTokens, e.CacheWriteTokens = total.CacheReadTokens, total.CacheWriteTokens
 	e.SavedCountedTokens = s.base.CountedTokens - total.CountedTokens
-	e.CacheReadLost = s.lost
+	e.CacheReadLost, e.ClampedRequests = s.lost, s.clamped
 	e.EditedItems, e.RemovedRequestsLow, e.RemovedRequestsHigh, e.AddedRequests = s.edited, s.removedLow, s.removedHigh, s.added
 	slices.SortStableFunc(s.top, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.SavedTokens), math.Abs(a.SavedTokens)) })
 	e.Top = s.top[:min(len(s.top), topContributions)]
-	if s.silent {
+	if s.silent > 0 {
 		e.InputTokens, e.OutputTokens, e.CostUSD, e.CacheReadLost = nil, nil, nil, nil
 		e.CacheReadTokens, e.CacheWriteTokens = nil, nil
 		return
@@ -244,14 +248,17 @@ func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 	if s.unsupported > 0 {
 		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), strings.Join(appendNew(nil, s.why...), "; ")))
 	}
-	if s.silent && !e.Idle() {
-		out = append(out, "a session holds no usage: the saving is known as counted tokens alone")
+	if s.silent > 0 && !e.Idle() {
+		out = append(out, sessionsOf(s.silent, sessions, "no usage: the saving is known as counted tokens alone"))
 	}
 	if s.later > 0 {
 		out = append(out, fmt.Sprintf("%d of the recorded compactions would have come later or not at all: this estimate leaves them where they were", s.later))
 	}
 	if all := s.base.CountedTokens; emptied(e.SavedCountedTokens, all) {
 		out = append(out, fmt.Sprintf("takes away %.0f %% of all text that was sent: no session could have run like this", 100*float64(e.SavedCountedTokens)/float64(all)))
+	}
+	if s.clamped > 0 {
+		out = append(out, fmt.Sprintf("the cache model misses what was read in %s by more than this leaves there: reads are held between nothing and the whole input, so USD is less sure", term.Count(s.clamped, "request", "requests")))
 	}
 	if e.SavedCountedTokens < 0 {
 		out = append(out, "sends more text than was recorded")

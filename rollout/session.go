@@ -19,6 +19,10 @@ type Session struct {
 	File         string    // path of the log file as given to the reader
 	Records      int       // JSON records read for this session
 	Missing      []string  // what this log does not hold, one plain phrase each
+	// FrontMoves says that content which the log does not hold and which changes along
+	// the way (reminders, lists) stands before the conversation: a change of it ends
+	// there what a prompt cache can serve.
+	FrontMoves bool
 
 	Texts       []Text
 	Requests    []Request

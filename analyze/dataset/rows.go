@@ -97,6 +97,7 @@ func (k rowMaker) session() Session {
 		FileBytes:       k.o.size,
 		Records:         int64(k.Records),
 		Missing:         k.Missing,
+		FrontMoves:      k.FrontMoves,
 		Encoding:        k.m.Encoding,
 		PublicEncoding:  k.m.Public,
 		HasText:         k.o.text,

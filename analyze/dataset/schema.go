@@ -28,6 +28,7 @@ type Session struct {
 	FileBytes       int64    `parquet:"file_bytes"`      // size of that file on disk
 	Records         int64    `parquet:"records"`         // JSON records read
 	Missing         []string `parquet:"missing,list"`    // what the log does not hold
+	FrontMoves      bool     `parquet:"front_moves"`     // content that the log does not hold and that changes stands before the conversation
 	Encoding        string   `parquet:"encoding,dict"`   // tokenizer behind every tokens column
 	PublicEncoding  bool     `parquet:"public_encoding"` // it is the model's own
 	HasText         bool     `parquet:"has_text"`        // false: imported with --no-text

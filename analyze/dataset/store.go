@@ -18,7 +18,7 @@ const SchemaVersion = 1
 
 // Importer stands in every sessions row and in the name of every part, so that
 // files are read again when reading changes.
-const Importer = "6"
+const Importer = "7"
 
 const (
 	markerFile  = "fclog-dataset.json"

@@ -630,7 +630,14 @@ func cacheSection(r *replay.Report) section {
 	p := fmt.Sprintf("On the %s with cache figures the predicted cache read is off by %s in the median, and within 2 %% of the input for %s of them.",
 		term.Count(c.Requests, "recorded request", "recorded requests"), shortTokens(int64(*c.MedianTokens)), term.Percent(*c.WithinPercent))
 	if c.Residual != nil {
-		p += fmt.Sprintf(" What it does not explain, %s in sum, is carried into every variant: a request reads what is predicted there plus its own difference, at most its input, and no less than what a recorded break left of the unlogged front.", shortTokens(*c.Residual))
+		p += fmt.Sprintf(" What it does not explain, %s in sum, is carried unchanged into every variant: a request reads what is predicted there plus its own difference, at least nothing and at most its input.", shortTokens(*c.Residual))
+	}
+	if c.MissedMoved > 0 && c.MissedTokens != nil {
+		p += fmt.Sprintf(" Of the %s off by more, %s where the part of the payload that the log does not hold had just changed (reminders, lists, injected context): %s of the difference.",
+			term.Count(c.Missed, "request", "requests"), term.Count(c.MissedMoved, "is one", "are ones"), shortTokens(*c.MissedTokens))
+	}
+	if c.Moving != nil {
+		p += fmt.Sprintf(" Of FreeCode's builds until August 2026 it is known that such parts stand before the conversation: where they change by %s or more, or the to-do list is written anew, the prefix is taken to end there.", term.Count(c.Moving.Moves, "token", "tokens"))
 	}
 	s.prose = []string{p}
 	for _, f := range c.Families {

@@ -342,6 +342,8 @@ func (r *reader) finish(problems []rollout.Problem) *rollout.Session {
 	if s.ID == "" {
 		s.ID = filepath.Base(filepath.Dir(r.path))
 	}
+	// To-do list and reminders were blocks of the system prompt until August 2026.
+	s.FrontMoves = !r.september && len(s.Requests) > 0
 	r.b.Finish()
 	r.nameResults(s)
 	r.origin(s)

@@ -41,6 +41,12 @@ func TestHandCountedTotals(t *testing.T) {
 	}
 }
 
+// Until August 2026 the to-do list and the reminders stood in the system prompt.
+func TestFrontMoves(t *testing.T) {
+	assert.True(t, readOne(t, augFile).FrontMoves)
+	assert.False(t, readOne(t, sepFile).FrontMoves)
+}
+
 // sentParts writes a payload as one "kind text" line per part.
 func sentParts(s *rollout.Session, index int) []string {
 	var out []string
