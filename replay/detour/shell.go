@@ -4,7 +4,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strings"
+
+	"github.com/fclog/fclog/internal/shell"
 )
 
 // stage is one simple command of a command line, its words without quotes.
@@ -13,14 +14,6 @@ type stage []string
 // pipeline is a chain of stages joined by pipes: the first produces text, the
 // others filter it.
 type pipeline []stage
-
-// operator is what joins two commands of a line.
-type operator int
-
-const (
-	pipe operator = iota
-	list
-)
 
 // pipelines splits a command line at lists and line breaks, then at pipes,
 // outside quotes. Redirections and what only sets the scene (cd, echo, sleep,
@@ -35,12 +28,12 @@ func pipelines(command string) []pipeline {
 		current = nil
 	}
 	for len(command) > 0 {
-		part, op, rest := nextCommand(command)
+		part, joint, rest := shell.Cut(command)
 		command = rest
 		if words := withoutPrefix(words(part)); len(words) > 0 && !scenery[words[0]] {
 			current = append(current, words)
 		}
-		if op == list {
+		if joint == shell.List {
 			flush()
 		}
 	}
@@ -54,69 +47,14 @@ var scenery = map[string]bool{
 	"do": true, "done": true, "fi": true, "esac": true, "pwd": true, "kill": true, "pushd": true, "popd": true,
 }
 
-// nextCommand cuts the first simple command off a line.
-func nextCommand(line string) (command string, op operator, rest string) {
-	var quote byte
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		switch {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '|':
-			if i+1 < len(line) && line[i+1] == '|' {
-				return line[:i], list, line[i+2:]
-			}
-			return line[:i], pipe, strings.TrimPrefix(line[i+1:], "&")
-		case c == ';' || c == '\n' || c == '&' && !redirects(line, i):
-			return line[:i], list, strings.TrimLeft(line[i+1:], "&;")
-		}
-	}
-	return line, list, ""
-}
-
-// redirects says whether the & at i belongs to >& or &>.
-func redirects(line string, i int) bool {
-	return i > 0 && line[i-1] == '>' || i+1 < len(line) && line[i+1] == '>'
-}
-
 // words splits a simple command at blanks and drops quotes and redirections.
 func words(command string) []string {
 	var out []string
-	var b strings.Builder
-	var quote byte
-	in, quoted := false, false
-	end := func() {
-		if in && (quoted || !redirection.MatchString(b.String())) {
-			out = append(out, b.String())
-		}
-		b.Reset()
-		in, quoted = false, false
-	}
-	for i := 0; i < len(command); i++ {
-		c := command[i]
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, in, quoted = c, true, true
-		case quote == 0 && (c == ' ' || c == '\t' || c == '(' || c == ')'):
-			end()
-		default:
-			if c == '\\' && quote == 0 && i+1 < len(command) {
-				i++
-				c = command[i]
-			}
-			b.WriteByte(c)
-			in = true
+	for _, w := range shell.Words(command, "()") {
+		if w.Quoted || !redirection.MatchString(w.Text) {
+			out = append(out, w.Text)
 		}
 	}
-	end()
 	return out
 }
 

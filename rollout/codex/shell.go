@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/fclog/fclog/internal/shell"
 )
 
 // shellNames are the programs whose -c argument is the real command line.
@@ -103,31 +105,14 @@ func isReader(part string) bool {
 // splitCommands cuts a line at pipes, lists and line breaks outside quotes.
 func splitCommands(command string) []string {
 	var parts []string
-	var quote byte
-	start := 0
-	for i := 0; i < len(command); i++ {
-		c := command[i]
-		switch {
-		case c == '\\' && quote != '\'':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '|' || c == ';' || c == '\n' || c == '&' && !partOfRedirect(command, i):
-			parts = append(parts, strings.TrimSpace(command[start:i]))
-			start = i + 1
+	for len(command) > 0 {
+		part, _, rest := shell.Cut(command)
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
 		}
+		command = rest
 	}
-	parts = append(parts, strings.TrimSpace(command[start:]))
-	return slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-}
-
-// partOfRedirect says whether the & at i belongs to >& or &>.
-func partOfRedirect(s string, i int) bool {
-	return i > 0 && s[i-1] == '>' || i+1 < len(s) && s[i+1] == '>'
+	return parts
 }
 
 // unquoted blanks out what stands in single or double quotes.
@@ -152,33 +137,8 @@ func unquoted(s string) string {
 // shellWords splits one simple command into words and drops the quotes.
 func shellWords(s string) []string {
 	var words []string
-	var b strings.Builder
-	var quote byte
-	in := false
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, in = c, true
-		case quote == 0 && (c == ' ' || c == '\t'):
-			if in {
-				words = append(words, b.String())
-				b.Reset()
-			}
-			in = false
-		default:
-			if c == '\\' && quote != '\'' && i+1 < len(s) {
-				i++
-				c = s[i]
-			}
-			b.WriteByte(c)
-			in = true
-		}
-	}
-	if in {
-		words = append(words, b.String())
+	for _, w := range shell.Words(s, "") {
+		words = append(words, w.Text)
 	}
 	return words
 }
