@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,25 +12,8 @@ import (
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// Format is one agent's log format.
-type Format struct {
-	Name  string // as in Session.Source
-	Title string // for people
-	// Detect reports whether the first records of a file are of this format.
-	Detect func(head [][]byte) bool
-	// Read returns the sessions of a file, the main one first.
-	Read func(ctx context.Context, path string) ([]*rollout.Session, error)
-	// Companions names other session files that belong to the session of a file.
-	Companions func(path string) []string
-	// Depends names other files whose content Read uses.
-	Depends func(path string) []string
-	// Homes names the folders and files where this agent keeps its logs, existing
-	// or not.
-	Homes func(getenv func(string) string) []string
-	// Carrier recognises files of this format that hold no JSON records, such as
-	// a database; nil if there are none.
-	Carrier func(path string) bool
-}
+// Format is one agent's log format, as its package exports it.
+type Format = rollout.Format
 
 // List is the formats to choose from. The first that detects its own wins.
 type List []Format
