@@ -1,6 +1,8 @@
 -- Every session of the dataset with the one that started it. basis says how that
--- is known: logged by the sub-agent; call: the parent's call names it; window: it
--- was spawned while an agent call of the parent ran (the latest such call).
+-- is known: logged by the sub-agent; call: the parent's call names it (the earliest
+-- such call, later ones only talk to it); window: it was spawned while an agent call
+-- of the parent ran (the latest such call). Where the sub-agent logs its parent but
+-- no call, the parent's call that names it stands in.
 CREATE TABLE session_tree AS
 WITH RECURSIVE agent_calls AS (
   SELECT c.source, c.session_id, c.call_id, c.child_session, c."time" AS since,
@@ -10,24 +12,35 @@ WITH RECURSIVE agent_calls AS (
   WHERE c.class = 'agent' AND NOT c.inherited
 ),
 candidates AS (
-  SELECT source, session_id, parent_session_id, parent_call_id, 'logged' AS basis, 1 AS rank, NULL::TIMESTAMPTZ AS since
+  SELECT source, session_id, parent_session_id, parent_call_id, 'logged' AS basis, 1 AS rank, 0 AS nearness
   FROM current_parts
   WHERE parent_session_id IS NOT NULL
   UNION ALL
-  SELECT s.source, s.session_id, a.session_id, a.call_id, 'call', 2, a.since
+  SELECT s.source, s.session_id, a.session_id, a.call_id, 'call', 2, epoch_ms(a.since)
   FROM current_parts s
   JOIN agent_calls a ON a.source = s.source AND a.child_session = s.session_id
   UNION ALL
-  SELECT s.source, s.session_id, a.session_id, a.call_id, 'window', 3, a.since
+  SELECT s.source, s.session_id, a.session_id, a.call_id, 'window', 3, -epoch_ms(a.since)
   FROM current_parts s
   JOIN agent_calls a ON a.source = s.source AND s.spawned_at BETWEEN a.since AND a.until
   WHERE s.spawned_at IS NOT NULL
 ),
-parents AS (
+best AS (
   SELECT source, session_id, parent_session_id, parent_call_id, basis
   FROM candidates
   WHERE parent_session_id <> session_id
-  QUALIFY row_number() OVER (PARTITION BY source, session_id ORDER BY rank, since DESC, parent_session_id, parent_call_id) = 1
+  QUALIFY row_number() OVER (PARTITION BY source, session_id ORDER BY rank, nearness NULLS LAST, parent_session_id, parent_call_id) = 1
+),
+named AS (
+  SELECT source, session_id, parent_session_id, parent_call_id
+  FROM candidates
+  WHERE basis = 'call'
+  QUALIFY row_number() OVER (PARTITION BY source, session_id, parent_session_id ORDER BY nearness NULLS LAST, parent_call_id) = 1
+),
+parents AS (
+  SELECT b.source, b.session_id, b.parent_session_id, coalesce(b.parent_call_id, n.parent_call_id) AS parent_call_id, b.basis
+  FROM best b
+  LEFT JOIN named n USING (source, session_id, parent_session_id)
 ),
 -- The bound only matters for logs whose sessions name each other as parents.
 ancestors(source, session_id, ancestor, depth) AS (

@@ -90,21 +90,35 @@ FROM raw_calls c
 JOIN selected USING (source, stem, part, session_id)
 LEFT JOIN requests q USING (source, part, session_id, request_index);
 
+-- A session's copied history may hold such calls too: those of one time and usage
+-- stand in the oldest session only.
 CREATE TABLE other_billed AS
-SELECT r.* EXCLUDE (stem) FROM raw_other_billed r JOIN selected USING (source, stem, part, session_id);
+WITH firsts AS (
+  SELECT r.* EXCLUDE (stem), r.stem,
+         first_value(r.session_id) OVER (
+           PARTITION BY r.source, r.kind, r."time", r.model, r.input_tokens, r.output_tokens
+           ORDER BY c.forked_from IS NOT NULL, c.started_at NULLS LAST, c.ended_at NULLS LAST, r.session_id
+         ) AS first_session
+  FROM raw_other_billed r
+  JOIN current_parts c USING (source, stem, part, session_id)
+)
+SELECT f.* EXCLUDE (stem, first_session)
+FROM firsts f
+JOIN selected USING (source, stem, part, session_id)
+WHERE f."time" IS NULL OR f.first_session = f.session_id;
 
 CREATE TABLE reported AS
 SELECT r.* EXCLUDE (stem) FROM raw_reported r JOIN selected USING (source, stem, part, session_id);
 
 -- What stands for the usage of a session as a whole: the sums its log reports, where
--- no request of it has any usage. Figures of all models together go before figures by
+-- no request of it has any usage, be it counted here or in another log. Figures of all models together go before figures by
 -- model. The cost is computed where one model did all the work and no request can have
 -- been long enough for another price, else it is what the log says.
 CREATE TABLE whole_usage AS
 WITH silent AS (
   SELECT s.source, s.part, s.session_id
   FROM sessions s
-  ANTI JOIN (FROM requests WHERE counts AND (input_tokens IS NOT NULL OR output_tokens IS NOT NULL)) q USING (source, part, session_id)
+  ANTI JOIN (FROM requests WHERE input_tokens IS NOT NULL OR output_tokens IS NOT NULL) q USING (source, part, session_id)
 ),
 model_of AS (
   SELECT source, part, session_id, any_value(model) AS model, any_value(provider) AS provider
@@ -175,7 +189,7 @@ SELECT r.* EXCLUDE (stem) FROM raw_calibration r JOIN selected USING (source, st
 -- earlier part is kept outside all totals, its texts can still be read. So are
 -- sessions whose log holds far more than was sent: an error of calibration and an
 -- unlogged clearing stay below a quarter of the input, and below 2,000 tokens
--- nothing can be told.
+-- nothing can be told. And so are those of which another copy went its own way.
 CREATE TABLE problems AS
 WITH superseded AS (
   SELECT s.source, s.part, s.session_id, n.stem, n.file, o.stem AS old_stem, o.part AS old_part
@@ -203,6 +217,18 @@ exceeding AS (
   JOIN sessions s USING (source, part, session_id)
   WHERE q.counts AND -q.unlogged_tokens > 2000 AND -q.unlogged_tokens > 0.25 * q.input_tokens
   GROUP BY ALL
+),
+diverging AS (
+  SELECT s.source, s.part, s.session_id, o.file, count(DISTINCT r.response_id) AS count
+  FROM selected s
+  JOIN committed_parts o ON o.source = s.source AND o.session_id = s.session_id AND o.part <> s.part
+  JOIN raw_requests r ON r.source = o.source AND r.stem = o.stem AND r.part = o.part AND r.session_id = o.session_id
+  WHERE NOT r.inherited AND r.response_id IS NOT NULL
+    AND NOT EXISTS (
+      FROM raw_requests n
+      JOIN current_parts c USING (source, stem, part, session_id)
+      WHERE n.source = r.source AND n.response_id = r.response_id)
+  GROUP BY ALL
 )
 SELECT r.* EXCLUDE (stem) FROM raw_problems r JOIN selected USING (source, stem, part, session_id)
 UNION ALL BY NAME
@@ -215,7 +241,12 @@ SELECT source, part, session_id, file, 0::BIGINT AS line, 'content-exceeds-input
        format('the content logged for requests with {:,} input tokens exceeds them by {:,} tokens: it was not sent as logged, or the usage is wrong',
               input::BIGINT, tokens::BIGINT) AS detail,
        count
-FROM exceeding;
+FROM exceeding
+UNION ALL BY NAME
+SELECT source, part, session_id, file, 0::BIGINT AS line, 'copy-diverges' AS kind,
+       'this copy of a session holds responses that the longer copy, which counts, lacks; they are in no total' AS detail,
+       count
+FROM diverging;
 
 -- Every text of the dataset once, kept ones included. It stays in the files.
 CREATE VIEW texts AS
