@@ -91,4 +91,28 @@
 //
 // with the fit "all"; the first two are rounded to whole tokens, so that the three
 // add up to the input exactly. All are NULL where the log holds no input.
+//
+// # What of it is constant
+//
+// System prompt and tool definitions go out with every request; most logs hold
+// neither. What of unlogged that is, is estimated for the turns of each chain and
+// model, with an interval:
+//
+//	first-request  unlogged(1) ± error(1)
+//	calibration    the least unlogged(k) + error(k), where that is below unlogged(1)
+//	cache-reads    a cached prefix p that conversations of at least two sizes were served
+//	               alike, and that ends before what is logged of them: p to p + block - 1;
+//	               used where it lies in the interval of the others and is narrower
+//	totals         (reported input - calibrated - framing) ÷ requests, of sessions whose
+//	               usage is reported as a whole
+//	log            0: the log holds system prompt and tool definitions
+//
+//	error(k) = calibrated(k) × spread of the factor + framing(k) × 1/4 + 4
+//
+// The spread is the larger distance of factor_low and factor_high as a share of the
+// factor; 0 for a public encoding; 1/4 where too few pairs were there to fit. Block is
+// the largest power of two up to 1,024 that divides all cache reads of the chain. The
+// rest, unlogged - constant, changes along the way: reminders that are not logged,
+// and the error of the calibration. Requests without usage have a constant part too,
+// and an unknown rest.
 package measure

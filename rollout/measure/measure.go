@@ -39,6 +39,9 @@ type RequestSize struct {
 	Calibrated *int64 // Counted as the provider counts
 	Framing    *int64 // tokens of messages that belong to no text
 	Unlogged   *int64 // the rest, negative where the log holds more than was sent
+	// Constant is what of Unlogged goes out with every turn of the chain; of a turn
+	// without usage all that is known of Unlogged. Nil: nothing tells.
+	Constant *Constant
 }
 
 // CallFacts is what the arguments of a call tell beyond the call itself.
@@ -65,6 +68,9 @@ func Measure(s *rollout.Session, t *tokens.Tokens) *Measured {
 		m.Spans[i].Requests = weights.between(sp.Chain, sp.First, sp.Last)
 	}
 	m.Requests = sumRequests(s, m)
+	for i, c := range constants(s, m, m.Requests) {
+		m.Requests[i].Constant = c
+	}
 	m.Calls = measureCalls(s)
 	return m
 }
