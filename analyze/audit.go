@@ -22,6 +22,8 @@ type Audit struct {
 	SchemaVersion int              `json:"schema_version"`
 	Sessions      []SessionSummary `json:"sessions"`
 	Totals        Totals           `json:"totals"`
+	Kinds         []KindUsage      `json:"kinds"`
+	Copies        []Copy           `json:"copies"`
 	CostBasis     []CostBasis      `json:"cost_basis"`
 	Composition   []Share          `json:"composition"`
 	TopItems      []TopItem        `json:"top_items"`
@@ -89,6 +91,31 @@ type Totals struct {
 	// request: the sums of tokens hold what their log reports.
 	ReportedSessions int64    `json:"reported_sessions"`
 	LoggedCostUSD    *float64 `json:"logged_cost_usd"` // part of cost_usd that logs state themselves; the rest is computed from prices
+}
+
+// KindUsage is what requests of one kind cost: a part of the totals. Usage that
+// logs report for sessions as a whole is in no kind.
+type KindUsage struct {
+	Kind             string   `json:"kind"` // turn: a main agent's; sub-agent, compaction, title, helper, warm-up
+	Sessions         int64    `json:"sessions"`
+	Requests         int64    `json:"requests"`
+	AnsweredRequests int64    `json:"answered_requests"`
+	InputTokens      *int64   `json:"input_tokens"` // uncached + cache read + cache write
+	CacheReadTokens  *int64   `json:"cache_read_tokens"`
+	CacheWriteTokens *int64   `json:"cache_write_tokens"`
+	OutputTokens     *int64   `json:"output_tokens"`
+	CostUSD          *float64 `json:"cost_usd"`
+	CostPartial      bool     `json:"cost_partial"` // some requests have no price: cost_usd is a part
+}
+
+// Copy sums requests that were read and do not count where they stand, because
+// another session owns their responses.
+type Copy struct {
+	Source      string `json:"source"`       // log format that holds them
+	OwnerSource string `json:"owner_source"` // log format they are counted from
+	Basis       string `json:"basis"`        // inherited, history, response, usage or session: see the question copies
+	Sessions    int64  `json:"sessions"`     // that hold them
+	Requests    int64  `json:"requests"`
 }
 
 // CostBasis says of some requests of a model where their cost comes from, or why

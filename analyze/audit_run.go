@@ -14,7 +14,7 @@ const topItems = 20
 func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	a := &auditor{ctx: ctx, db: db, audit: &Audit{SchemaVersion: SchemaVersion}}
 	steps := []func() error{
-		a.sessions, a.totals, a.inclusive, a.costBasis, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
+		a.sessions, a.totals, a.inclusive, a.kinds, a.copies, a.costBasis, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
 		a.savings, a.growth, a.otherBilled, a.counting, a.missing, a.leftOut, a.problems,
 	}
 	for _, step := range steps {
@@ -191,6 +191,43 @@ func addKnown[N int64 | float64](a, b *N) *N {
 	return &sum
 }
 
+func (a *auditor) kinds() (err error) {
+	a.audit.Kinds, err = collect(a, "usage-by-kind", Params{}, func(s scan, v *KindUsage) error {
+		return s(&v.Kind, &v.Sessions, &v.Requests, &v.AnsweredRequests, &v.InputTokens, &v.CacheReadTokens, &v.CacheWriteTokens,
+			&v.OutputTokens, &v.CostUSD, &v.CostPartial)
+	})
+	return err
+}
+
+// copies adds the sessions up by where their requests stand and count.
+func (a *auditor) copies() error {
+	a.audit.Copies = []Copy{}
+	index := map[Copy]int{}
+	seen := map[[2]string]bool{} // a session and the group it is counted in
+	return a.each("copies", Params{}, func(s scan) error {
+		var id string
+		var owner *string
+		var v Copy
+		if err := s(&id, &v.Source, &v.Basis, &owner, &v.OwnerSource, &v.Requests); err != nil {
+			return err
+		}
+		key := Copy{Source: v.Source, OwnerSource: v.OwnerSource, Basis: v.Basis}
+		i, ok := index[key]
+		if !ok {
+			i = len(a.audit.Copies)
+			index[key] = i
+			a.audit.Copies = append(a.audit.Copies, key)
+		}
+		sum := &a.audit.Copies[i]
+		sum.Requests += v.Requests
+		if at := [2]string{id, fmt.Sprint(i)}; !seen[at] {
+			seen[at] = true
+			sum.Sessions++
+		}
+		return nil
+	})
+}
+
 func (a *auditor) costBasis() (err error) {
 	a.audit.CostBasis, err = collect(a, "cost-basis", Params{}, func(s scan, v *CostBasis) error {
 		return s(&v.Provider, &v.Model, &v.Basis, &v.Requests, &v.PriceDate, &v.PriceFile)
@@ -211,10 +248,7 @@ func (a *auditor) composition() (err error) {
 }
 
 func (a *auditor) topItems() (err error) {
-	a.audit.TopItems, err = collect(a, "top-items", Params{Limit: topItems}, func(s scan, v *TopItem) error {
-		return s(&v.SessionID, &v.Item, &v.Kind, &v.Tool, &v.What, &v.Tokens, &v.Requests, &v.FirstRequest, &v.LastRequest,
-			&v.CarriedTokens, &v.BilledTokens, &v.Share)
-	})
+	a.audit.TopItems, err = collect(a, "top-items", Params{Limit: topItems}, scanTopItem)
 	return err
 }
 

@@ -173,7 +173,7 @@ func scope(a *analyze.Audit, o Options) []string {
 		out = append(out, fmt.Sprintf("Deselected: **%s** of the sessions shown, which the conditions leave out.",
 			term.Count(n, "sub-agent session", "sub-agent sessions")))
 	}
-	return out
+	return append(out, countedOnce(a.Copies)...)
 }
 
 func period(a *analyze.Audit, loc *time.Location) string {

@@ -41,6 +41,7 @@ func build(a *analyze.Audit, o Options) document {
 	for _, s := range []*section{
 		head(a, o),
 		sessions(a, o),
+		kinds(a),
 		composition(a, o),
 		savings(a),
 		cacheBreaks(a),

@@ -75,8 +75,8 @@ WHERE NOT r.inherited;
 --   response: a log of another hand holds the same response ID; where that could be
 --     chance, the same usage at about the same time.
 --   usage: as response, where the agent's log has no IDs of the provider: the same
---     input, cache read and output within the time of the call and a minute. Each
---     is paired once, with the nearest.
+--     input, cache read and output within a minute of the call, which lasted four
+--     minutes where that is not known. Each is paired once, with the nearest.
 CREATE TABLE copied_requests AS
 WITH history AS (
   SELECT source, session_id, request_index, 'history' AS basis, source AS owner_source,
