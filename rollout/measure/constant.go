@@ -157,9 +157,9 @@ func constantOf(list []witness) *Constant {
 			least = w
 		}
 	}
+	est.low = min(est.low, least.unlogged-least.radius)
 	if bound := least.unlogged + least.radius; bound < est.at {
-		est = interval{least.unlogged - least.radius, min(est.at, bound), min(est.high, bound)}
-		method = FromCalibration
+		est.at, est.high, method = bound, bound, FromCalibration
 	}
 	if cached, ok := survivor(list); ok && cached.low <= est.high && cached.high >= est.low && cached.high-cached.low < est.high-est.low {
 		at := min(max(est.at, cached.low), cached.high)
