@@ -4,6 +4,8 @@
 -- began and ended, never from a list of all content of all requests. A request that sent another request's whole
 -- payload again shows the kinds of that payload too.
 --
+-- Parameters: session (NULL all)
+--
 -- Columns:
 --   session_id    the agent's own ID
 --   chain         conversation within the session, 0 the main one
@@ -27,7 +29,8 @@ levels AS (
   FROM changes
 ),
 payload_of(part, session_id, request_index, source_index) AS (
-  SELECT part, session_id, request_index, request_index FROM requests WHERE counts
+  SELECT part, session_id, request_index, request_index FROM requests
+  WHERE counts AND ($session IS NULL OR session_id = $session)
   UNION ALL
   SELECT p.part, p.session_id, p.request_index, r.base_request_index
   FROM payload_of p
@@ -58,4 +61,5 @@ parts AS (
 SELECT p.session_id, r.chain, r.request, p.kind, p.tokens
 FROM parts p
 JOIN requests r USING (part, session_id, request_index)
+WHERE $session IS NULL OR p.session_id = $session
 ORDER BY p.session_id, r.chain, r.request, p.kind

@@ -3,7 +3,7 @@
 -- Single pieces of content, most expensive first: their size times the requests that carried them, as the provider
 -- counts where it reported usage.
 --
--- Parameters: limit
+-- Parameters: session (NULL all), limit
 --
 -- Columns:
 --   session_id        the agent's own ID
@@ -37,5 +37,6 @@ SELECT c.session_id, c.item, c.kind, c.tool, a.what, c.tokens, c.requests, c.fir
 FROM carried_items c
 LEFT JOIN about a USING (part, session_id, item)
 CROSS JOIN input
+WHERE $session IS NULL OR c.session_id = $session
 ORDER BY CASE WHEN calibrated > 0 THEN c.billed_tokens ELSE c.carried_tokens END DESC, c.session_id, c.item
 LIMIT $limit
