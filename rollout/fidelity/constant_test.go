@@ -28,8 +28,8 @@ type front struct {
 	capture  string
 	session  string
 	requests int
-	named    int64 // system prompt and tool definitions of the first request
-	sent     int64 // the least that any request carried of parts that the log does not hold
+	named    int64   // system prompt and tool definitions of the first request
+	sent     int64   // the least that any request carried of parts that the log does not hold
 	blind    []int64 // the same of each request without usage
 	estimate *sizes.Constant
 }
@@ -51,7 +51,7 @@ func TestConstant(t *testing.T) {
 			var largest front
 			for _, s := range result.Sessions {
 				i := slices.IndexFunc(rebuilt, func(x *rollout.Session) bool { return x.ID == s.ID && x.Source == s.Source })
-				f := frontOf(rebuilt[i], s.Pairs, sent, counter, held)
+				f := frontOf(rebuilt[i], s.Pairs, sent, counter)
 				if f.requests < 2 {
 					continue
 				}
@@ -70,36 +70,28 @@ func TestConstant(t *testing.T) {
 }
 
 // frontOf looks at the turns of the main chain.
-func frontOf(s *rollout.Session, pairs []fidelity.Pair, sent []fidelity.Request, counter *tokens.Tokens, held fidelity.Held) front {
+func frontOf(s *rollout.Session, pairs []fidelity.Pair, sent []fidelity.Request, counter *tokens.Tokens) front {
 	out := front{session: s.ID}
 	sized := sizes.Measure(s, counter).Requests
-	logged := map[string]bool{}
-	for _, text := range s.Texts {
-		logged[fmt.Sprintf("%x", text.Hash)] = true
-	}
 	for _, p := range pairs {
 		if p.Chain != 0 || p.Kind != rollout.KindTurn {
 			continue
 		}
 		i := slices.IndexFunc(s.Requests, func(r rollout.Request) bool { return r.Chain == p.Chain && r.Number == p.Number })
 		out.estimate = sized[i].Constant
-		named, unlogged := int64(0), int64(0)
-		for _, part := range sent[p.Sent].Parts {
-			if part.Kind == rollout.SystemPrompt || part.Kind == rollout.ToolDefinitions {
-				named += part.Tokens
-			}
-			if !logged[part.SHA256] && !held.Has(part.SHA256) {
-				unlogged += part.Tokens
-			}
-		}
 		if p.UnloggedPredicted == nil {
-			out.blind = append(out.blind, unlogged)
+			out.blind = append(out.blind, p.UnloggedSent)
 			continue
 		}
 		if out.requests++; out.requests == 1 {
-			out.named, out.sent = named, unlogged
+			out.sent = p.UnloggedSent
+			for _, part := range sent[p.Sent].Parts {
+				if part.Kind == rollout.SystemPrompt || part.Kind == rollout.ToolDefinitions {
+					out.named += part.Tokens
+				}
+			}
 		}
-		out.sent = min(out.sent, unlogged)
+		out.sent = min(out.sent, p.UnloggedSent)
 	}
 	return out
 }

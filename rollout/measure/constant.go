@@ -145,7 +145,7 @@ func spreadsOf(list []Calibration) map[string]float64 {
 type interval struct{ low, at, high float64 }
 
 // constantOf takes the estimate from the first request, which carries least and
-// so is least in error; unless a later one leaves over less than that, which shows
+// so is least in error; unless a later one leaves over clearly less, which shows
 // that some of it was not constant. Cache reads narrow the interval.
 func constantOf(list []witness) *Constant {
 	first := list[0]
@@ -157,7 +157,7 @@ func constantOf(list []witness) *Constant {
 			least = w
 		}
 	}
-	est.low = min(est.low, least.unlogged-least.radius)
+	est.low = min(est.low, least.unlogged-least.radius, lowest(list)-requestFraming)
 	if bound := least.unlogged + least.radius; bound < est.at {
 		est.at, est.high, method = bound, bound, FromCalibration
 	}
@@ -167,6 +167,17 @@ func constantOf(list []witness) *Constant {
 		method = FromCache
 	}
 	return &Constant{Tokens: rounded(est.at), Low: rounded(est.low), High: rounded(est.high), Method: method}
+}
+
+// lowest is what a tenth of the requests leave over at most: less than the first
+// by so little that it may be an error of counting, or a change of what is sent.
+func lowest(list []witness) float64 {
+	var all []float64
+	for _, w := range list {
+		all = append(all, w.unlogged)
+	}
+	slices.Sort(all)
+	return all[(len(all)-1)/10]
 }
 
 func rounded(v float64) int64 { return int64(math.Round(max(v, 0))) }

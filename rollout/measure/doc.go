@@ -109,6 +109,9 @@
 //
 //	error(k) = calibrated(k) × spread of the factor + framing(k) × 1/4 + 4
 //
+// The lower bound is no higher than what the least request of these leaves over less
+// its error, and than the 10 % quantile of unlogged less 4.
+//
 // The spread is the larger distance of factor_low and factor_high as a share of the
 // factor; 0 for a public encoding; 1/4 where too few pairs were there to fit. Block is
 // the largest power of two up to 1,024 that divides all cache reads of the chain. The
