@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/fclog/fclog/internal/nearest"
 	"github.com/fclog/fclog/internal/smallfile"
 )
 
@@ -87,12 +88,17 @@ func Open(name string) (Variant, error) {
 	if shippedErr != nil {
 		return Variant{}, shippedErr
 	}
+	var names []string
 	for _, v := range shipped {
 		if v.Name == name {
 			return v, nil
 		}
+		names = append(names, v.Name)
 	}
-	return Variant{}, fmt.Errorf("no prompt file or variant %q", name)
+	if near := nearest.Path(name); near != "" {
+		names = append(names, near)
+	}
+	return Variant{}, fmt.Errorf("no prompt file or variant %q%s", name, nearest.Hint(name, names))
 }
 
 // fence opens and closes the front matter of a file.

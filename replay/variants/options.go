@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fclog/fclog/internal/nearest"
 	"github.com/fclog/fclog/replay"
 )
 
@@ -56,7 +57,7 @@ func unknownOption(v replay.Variant, name string) error {
 	for _, o := range v.Options {
 		names = append(names, o.Name)
 	}
-	return fmt.Errorf("variant %s has no option %q; it takes %s", v.Name, name, strings.Join(names, ", "))
+	return fmt.Errorf("variant %s has no option %q; it takes %s%s", v.Name, name, strings.Join(names, ", "), nearest.Hint(name, names))
 }
 
 // whole is an option that takes a whole number of at least low.
