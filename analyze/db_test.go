@@ -324,6 +324,47 @@ func TestSessionTree(t *testing.T) {
 	}, rowsOf(t, db, "SELECT session_id, parent_session_id, parent_call_id, basis, root_session_id, depth FROM session_tree ORDER BY 1"))
 }
 
+// The sub-agent's log names its parent, the parent's call the sub-agent: together
+// they say which call it was. A later call only talks to it, and a call of another
+// session that names it says nothing against its own log.
+func TestSessionTreeJoinsWhatBothLogsSay(t *testing.T) {
+	dir := t.TempDir()
+	root, child, deep, other, orphan := session("codex", "root", day(1, 0)), session("codex", "child", day(1, 1)),
+		session("codex", "deep", day(1, 2)), session("codex", "other", day(1, 0)), session("codex", "orphan", day(1, 4))
+	child.Sessions[0].ParentSessionID, deep.Sessions[0].ParentSessionID = ptr("root"), ptr("child")
+	orphan.Sessions[0].ParentSessionID = ptr("not here")
+	call := func(p *dataset.Rows, id string, at int64, names string) {
+		p.Calls = append(p.Calls, dataset.Call{Part: p.Sessions[0].Part, SessionID: p.Sessions[0].SessionID, Call: int64(len(p.Calls)),
+			CallID: id, Tool: "agent", Class: "agent", Ran: true, Time: ptr(at), DurationMS: num(int64(1000)), ChildSession: known(names)})
+	}
+	call(root, "spawn", day(1, 1), "child")
+	call(root, "talk", day(1, 3), "child")
+	call(child, "spawn", day(1, 2), "deep")
+	call(other, "resume", day(1, 0), "child")
+	for i, s := range []*dataset.Rows{root, child, deep, other, orphan} {
+		addRequest(s, "", asked(int64(i), 100, 5))
+	}
+	write(t, dir, root, child, deep, other, orphan)
+	db := open(t, Options{Dataset: dir})
+	assert.Equal(t, []string{
+		"child root spawn logged root 1",
+		"deep child spawn logged root 2",
+		"orphan not here <nil> logged not here 1",
+		"other <nil> <nil> <nil> other 0",
+		"root <nil> <nil> <nil> root 0",
+	}, rowsOf(t, db, "SELECT session_id, parent_session_id, parent_call_id, basis, root_session_id, depth FROM session_tree ORDER BY 1"))
+
+	a, err := RunAudit(t.Context(), db)
+	require.NoError(t, err)
+	var got []string
+	for _, s := range a.Sessions {
+		got = append(got, fmt.Sprint(s.SessionID, " ", *s.Own.InputTokens, " ", *s.Inclusive.InputTokens, " ", s.Inclusive.Sessions))
+	}
+	assert.ElementsMatch(t, []string{"root 100 300 3", "child 100 200 2", "deep 100 100 1", "other 100 100 1", "orphan 100 100 1"}, got)
+	assert.Equal(t, "sub-agent 3, turn 2", fmt.Sprintf("%s %d, %s %d", a.Kinds[0].Kind, a.Kinds[0].Requests, a.Kinds[1].Kind, a.Kinds[1].Requests))
+	assert.Zero(t, a.LeftOut.SubAgentSessions)
+}
+
 func TestSessionTreeSurvivesCycles(t *testing.T) {
 	dir := t.TempDir()
 	a, b, self := session("codex", "a", day(1, 0)), session("codex", "b", day(1, 0)), session("codex", "self", day(1, 0))
@@ -332,6 +373,8 @@ func TestSessionTreeSurvivesCycles(t *testing.T) {
 	db := open(t, Options{Dataset: dir})
 	assert.Equal(t, []string{"3"}, rowsOf(t, db, "SELECT count(*) FROM session_tree"))
 	assert.Equal(t, []string{"<nil> self 0"}, rowsOf(t, db, "SELECT parent_session_id, root_session_id, depth FROM session_tree WHERE session_id = 'self'"))
+	_, err := RunAudit(t.Context(), db)
+	assert.NoError(t, err)
 }
 
 func TestQueryOnlyReads(t *testing.T) {
