@@ -71,7 +71,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	return d, nil
 }
 
-func (d *DB) open(ctx context.Context, o Options) error {
+// connect opens a database in memory for the dataset in dir.
+func (d *DB) connect(ctx context.Context, dir string) error {
 	connector, err := duckdb.NewConnector("", nil)
 	if err != nil {
 		return err
@@ -80,7 +81,17 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	if d.conn, err = d.db.Conn(ctx); err != nil {
 		return err
 	}
-	if d.root, err = filepath.Abs(o.Dataset); err != nil {
+	d.root, err = filepath.Abs(dir)
+	return err
+}
+
+// seal ends access to everything outside the dataset, for good.
+func (d *DB) seal(ctx context.Context) error {
+	return d.exec(ctx, "SET enable_external_access = false", "SET lock_configuration = true")
+}
+
+func (d *DB) open(ctx context.Context, o Options) error {
+	if err := d.connect(ctx, o.Dataset); err != nil {
 		return err
 	}
 	steps := []func() error{
@@ -89,9 +100,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		func() error { return d.exec(ctx, d.rawViews()...) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
 		func() error { return d.setUp(ctx, o.Selection) },
-		func() error {
-			return d.exec(ctx, "SET enable_external_access = false", "SET lock_configuration = true")
-		},
+		func() error { return d.seal(ctx) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

@@ -35,9 +35,40 @@ func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 			return nil, fmt.Errorf("session %s of %s: a second one, or of another format, in the same file", s.ID, s.Source)
 		}
 		seen[s.ID] = true
+		before := rows.counts()
 		rows.addSession(s, measure.Measure(s, o.tokens), o)
+		rows.Sessions[len(rows.Sessions)-1].Contents = contents(before, rows.counts())
 	}
 	return rows, nil
+}
+
+// tableRows is how many rows a table has.
+type tableRows struct {
+	table string
+	rows  int
+}
+
+// counts are the rows of every table but sessions.
+func (rows *Rows) counts() []tableRows {
+	var out []tableRows
+	for _, t := range rows.tables() {
+		if t.name != "sessions" {
+			out = append(out, tableRows{t.name, t.rows})
+		}
+	}
+	return out
+}
+
+// contents notes what a session added to each table, so that a file that went
+// missing since is noticed.
+func contents(before, after []tableRows) []string {
+	var out []string
+	for i, t := range after {
+		if n := t.rows - before[i].rows; n > 0 {
+			out = append(out, fmt.Sprintf("%s=%d", t.table, n))
+		}
+	}
+	return out
 }
 
 // rowMaker turns one session into rows.
@@ -160,7 +191,7 @@ func modelsOf(requests []rollout.Request) []string {
 
 func (k rowMaker) request(i int) Request {
 	r, size := k.Requests[i], k.m.Requests[i]
-	return Request{
+	out := Request{
 		Part:               k.o.part,
 		SessionID:          k.ID,
 		RequestIndex:       int64(i),
@@ -196,6 +227,10 @@ func (k rowMaker) request(i int) Request {
 		UnloggedTokens:     size.Unlogged,
 		Line:               int64(r.Line),
 	}
+	if c := size.Constant; c != nil {
+		out.ConstantTokens, out.ConstantLow, out.ConstantHigh, out.ConstantMethod = &c.Tokens, &c.Low, &c.High, known(string(c.Method))
+	}
+	return out
 }
 
 func (k rowMaker) item(i int) Item {

@@ -33,6 +33,7 @@ type Session struct {
 	PublicEncoding  bool     `parquet:"public_encoding"` // it is the model's own
 	HasText         bool     `parquet:"has_text"`        // false: imported with --no-text
 	Importer        string   `parquet:"importer,dict"`   // fclog schema version that wrote it
+	Contents        []string `parquet:"contents,list"`   // rows of the session in every other table that has any, such as items=12; empty: not noted
 }
 
 // Request is one row of requests.
@@ -70,6 +71,10 @@ type Request struct {
 	CalibratedTokens   *int64   `parquet:"calibrated_tokens,optional"` // counted_tokens as the provider counts; NULL without usage
 	FramingTokens      *int64   `parquet:"framing_tokens,optional"`    // NULL without usage
 	UnloggedTokens     *int64   `parquet:"unlogged_tokens,optional"`   // input - calibrated - framing; NULL without usage
+	ConstantTokens     *int64   `parquet:"constant_tokens,optional"`   // part of unlogged that goes out with every turn, estimated; without usage too. NULL where nothing tells
+	ConstantLow        *int64   `parquet:"constant_low,optional"`      // bounds of constant_tokens
+	ConstantHigh       *int64   `parquet:"constant_high,optional"`
+	ConstantMethod     *string  `parquet:"constant_method,optional,dict"` // what it was taken from: log, first-request, cache-reads, calibration, totals
 	Line               int64    `parquet:"line"`
 }
 

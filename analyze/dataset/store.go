@@ -183,8 +183,10 @@ func (s *store) emptyTables() error {
 }
 
 func emptyFile(dir string, t table) string {
-	return filepath.Join(dir, t.name, "source=none", "month=none", "empty.parquet")
+	return filepath.Join(dir, filepath.FromSlash(emptyPath(t)))
 }
+
+func emptyPath(t table) string { return t.name + "/source=none/month=none/empty.parquet" }
 
 // Complete makes the dataset in dir readable with all columns of this version
 // without writing to it. Where an older version wrote it, files without rows for
@@ -192,20 +194,25 @@ func emptyFile(dir string, t table) string {
 // says whether they are needed.
 func Complete(dir, aside string) (bool, error) {
 	lacks := func(t table) bool { return !t.hasColumns(emptyFile(dir, t)) }
-	tables := (&Rows{}).tables()
-	if !slices.ContainsFunc(tables, lacks) {
+	if !slices.ContainsFunc((&Rows{}).tables(), lacks) {
 		return false, nil
 	}
-	for _, t := range tables {
-		path := emptyFile(aside, t)
+	return true, WriteEmpty(aside)
+}
+
+// WriteEmpty puts files without rows for every table below dir, which need not be
+// a dataset.
+func WriteEmpty(dir string) error {
+	for _, t := range (&Rows{}).tables() {
+		path := emptyFile(dir, t)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return false, err
+			return err
 		}
 		if err := t.write(createFile, path); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // put writes one file aside and moves it to its place. A power cut may undo the

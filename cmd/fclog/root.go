@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/internal/nearest"
 )
 
 func rootCommand(a *app) *cobra.Command {
@@ -34,9 +36,9 @@ saving is. It works offline and never changes a log.`,
 	}
 	root.PersistentFlags().BoolVar(&a.debug, "debug", false, "also list every skipped file and what is behind an error")
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%w", err) })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
-		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a))
+		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a))
 	root.InitDefaultCompletionCmd()
 	return root
 }
@@ -73,5 +75,5 @@ func oneOf(cmd *cobra.Command, flag, value string, allowed []string) error {
 			return nil
 		}
 	}
-	return usage(cmd, "--%s %q is not one of %s", flag, value, strings.Join(allowed, ", "))
+	return usage(cmd, "--%s %q is not one of %s%s", flag, value, strings.Join(allowed, ", "), nearest.Hint(value, allowed))
 }
