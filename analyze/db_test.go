@@ -341,14 +341,22 @@ func TestSessionTreeJoinsWhatBothLogsSay(t *testing.T) {
 	call(root, "talk", day(1, 3), "child")
 	call(child, "spawn", day(1, 2), "deep")
 	call(other, "resume", day(1, 0), "child")
-	for i, s := range []*dataset.Rows{root, child, deep, other, orphan} {
+	// Neither log says which call, only when: the last one before it that names no other.
+	late := session("codex", "late", day(1, 5))
+	late.Sessions[0].ParentSessionID, late.Sessions[0].SpawnedAt = ptr("child"), ptr(day(1, 5)+14)
+	call(child, "early", day(1, 5)-60_000, "")
+	call(child, "right", day(1, 5), "")
+	child.Calls[len(child.Calls)-1].DurationMS = nil
+	call(child, "named", day(1, 5)+5, "someone")
+	for i, s := range []*dataset.Rows{root, child, deep, other, orphan, late} {
 		addRequest(s, "", asked(int64(i), 100, 5))
 	}
-	write(t, dir, root, child, deep, other, orphan)
+	write(t, dir, root, child, deep, other, orphan, late)
 	db := open(t, Options{Dataset: dir})
 	assert.Equal(t, []string{
 		"child root spawn logged root 1",
 		"deep child spawn logged root 2",
+		"late child right logged root 2",
 		"orphan not here <nil> logged not here 1",
 		"other <nil> <nil> <nil> other 0",
 		"root <nil> <nil> <nil> root 0",
@@ -360,9 +368,9 @@ func TestSessionTreeJoinsWhatBothLogsSay(t *testing.T) {
 	for _, s := range a.Sessions {
 		got = append(got, fmt.Sprint(s.SessionID, " ", *s.Own.InputTokens, " ", *s.Inclusive.InputTokens, " ", s.Inclusive.Sessions))
 	}
-	assert.ElementsMatch(t, []string{"root 100 300 3", "child 100 200 2", "deep 100 100 1", "other 100 100 1", "orphan 100 100 1"}, got)
-	assert.Equal(t, "sub-agent 3, turn 2", fmt.Sprintf("%s %d, %s %d", a.Kinds[0].Kind, a.Kinds[0].Requests, a.Kinds[1].Kind, a.Kinds[1].Requests))
-	assert.Zero(t, a.LeftOut.SubAgentSessions)
+	assert.ElementsMatch(t, []string{"root 100 400 4", "child 100 300 3", "deep 100 100 1", "late 100 100 1", "other 100 100 1", "orphan 100 100 1"}, got)
+	assert.Equal(t, "sub-agent 4, turn 2", fmt.Sprintf("%s %d, %s %d", a.Kinds[0].Kind, a.Kinds[0].Requests, a.Kinds[1].Kind, a.Kinds[1].Requests))
+	assert.Equal(t, int64(2), a.LeftOut.SubAgentSessions, "of the calls early and named")
 }
 
 func TestSessionTreeSurvivesCycles(t *testing.T) {
