@@ -85,7 +85,7 @@ func compareFigures(r *compare.Result) *section {
 		return nil
 	}
 	return &section{
-		title: fmt.Sprintf("Means per trial over %s", term.Count(int64(r.PairedTasks), "paired task", "paired tasks")), table: t,
+		id: "figures", title: fmt.Sprintf("Means per trial over %s", term.Count(int64(r.PairedTasks), "paired task", "paired tasks")), table: t,
 		after: []string{"~ marks a change that is not significant."},
 	}
 }
@@ -232,7 +232,7 @@ func compareTasks(r *compare.Result, o Options) *section {
 			plain(term.Opt(a.Passed, whole) + " → " + term.Opt(b.Passed, whole)), plain(verdict),
 		}})
 	}
-	return &section{title: "Tasks", table: t}
+	return &section{id: "tasks", title: "Tasks", table: t}
 }
 
 // compareBasis is the noise floor, what it takes to see the change, and the method.

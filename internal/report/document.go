@@ -10,6 +10,7 @@ type document struct {
 
 // section is one question and its answer.
 type section struct {
+	id    string   // of a section that something else refers to; "" none
 	title string   // "" for the head
 	prose []string // Markdown paragraphs in fclog's own words, before the table
 	lines []text   // plain paragraphs that may hold text from elsewhere

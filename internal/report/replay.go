@@ -197,7 +197,7 @@ func replayTable(r *Replay, wide bool) section {
 		}
 		t.rows = append(t.rows, row)
 	}
-	return section{title: "Variants", prose: []string{staticOnly}, table: t, after: []string{legend(r)}}
+	return section{id: "variants", title: "Variants", prose: []string{staticOnly}, table: t, after: []string{legend(r)}}
 }
 
 // verdicts explains what the verdicts mean; package replay has the rules.

@@ -38,25 +38,30 @@ func build(a *analyze.Audit, o Options) document {
 	if len(a.Sessions) == 1 {
 		d.file = fromLog(a.Sessions[0].File)
 	}
-	for _, s := range []*section{
-		head(a, o),
-		sessions(a, o),
-		kinds(a),
-		composition(a, o),
-		savings(a),
-		cacheBreaks(a),
-		topItems(a, o),
-		repeatedCalls(a, o),
-		standingCalls(a, o),
-		polling(a),
-		growth(a),
-		otherBilled(a),
-		counting(a, o),
-		missing(a),
-		problems(a, o),
+	for _, x := range []struct {
+		id      string
+		section *section
+	}{
+		{"totals", head(a, o)},
+		{"advice", advice(a)},
+		{"sessions", sessions(a, o)},
+		{"kinds", kinds(a)},
+		{"composition", composition(a, o)},
+		{"savings", savings(a)},
+		{"cache", cacheBreaks(a)},
+		{"items", topItems(a, o)},
+		{"repeated", repeatedCalls(a, o)},
+		{"standing", standingCalls(a, o)},
+		{"polling", polling(a)},
+		{"growth", growth(a)},
+		{"other", otherBilled(a)},
+		{"counting", counting(a, o)},
+		{"missing", missing(a)},
+		{"problems", problems(a, o)},
 	} {
-		if s != nil {
-			d.sections = append(d.sections, *s)
+		if x.section != nil {
+			x.section.id = x.id
+			d.sections = append(d.sections, *x.section)
 		}
 	}
 	return d
