@@ -26,6 +26,7 @@ type Audit struct {
 	Copies        []Copy           `json:"copies"`
 	CostBasis     []CostBasis      `json:"cost_basis"`
 	Composition   []Share          `json:"composition"`
+	Unlogged      Unlogged         `json:"unlogged"`
 	TopItems      []TopItem        `json:"top_items"`
 	RepeatedCalls []RepeatedCall   `json:"repeated_calls"`
 	Polling       Polling          `json:"polling"`
@@ -62,7 +63,7 @@ type SessionSummary struct {
 // counted_tokens is the raw count behind calibrated_tokens, over requests without
 // usage too, and adds up with nothing else.
 type Totals struct {
-	Sessions            int64    `json:"sessions"`
+	Sessions            int64    `json:"sessions"` // those whose requests all count in a log of another format are none of their own
 	Runs                int64    `json:"runs"`
 	Requests            int64    `json:"requests"`
 	AnsweredRequests    int64    `json:"answered_requests"`
@@ -140,6 +141,38 @@ type Share struct {
 	BilledTokens  *float64 `json:"billed_tokens"`  // carried_tokens as the provider counts: what the report calls carried; nil without usage
 	Share         *float64 `json:"share"`          // billed_tokens of all input tokens; above 1, with a negative unlogged, where the log holds more than was sent
 	Basis         Basis    `json:"basis"`
+}
+
+// Unlogged is the part of the input that no logged content explains, in provider
+// tokens over all requests: unlogged_tokens = constant_tokens + changing_tokens +
+// undivided_tokens.
+type Unlogged struct {
+	Tokens          *int64 `json:"unlogged_tokens"`
+	ConstantTokens  *int64 `json:"constant_tokens"` // what goes out unchanged with every turn: system prompt and tool definitions, mostly; estimated
+	ConstantLow     *int64 `json:"constant_low"`
+	ConstantHigh    *int64 `json:"constant_high"`
+	ChangingTokens  *int64 `json:"changing_tokens"`  // the rest of those turns: reminders and the like, and errors of counting
+	UndividedTokens *int64 `json:"undivided_tokens"` // of requests of which nothing tells what is constant
+	// Turns without usage: what of them is constant, an estimate that is in no total.
+	BlindRequests int64      `json:"requests_without_usage"`
+	BlindTokens   *int64     `json:"constant_tokens_without_usage"`
+	BlindLow      *int64     `json:"constant_low_without_usage"`
+	BlindHigh     *int64     `json:"constant_high_without_usage"`
+	Constants     []Constant `json:"constants"`
+}
+
+// Constant is the constant part of one turn of a conversation, in provider tokens.
+type Constant struct {
+	SessionID     string  `json:"session_id"`
+	Source        string  `json:"source"`
+	Chain         int64   `json:"chain"`
+	Model         *string `json:"model"`
+	Method        *string `json:"method"` // log, first-request, cache-reads, calibration, totals; nil nothing tells
+	Tokens        *int64  `json:"constant_tokens"`
+	Low           *int64  `json:"constant_low"`
+	High          *int64  `json:"constant_high"`
+	Requests      int64   `json:"requests"` // with usage
+	BlindRequests int64   `json:"requests_without_usage"`
 }
 
 // TopItem is one of the items that cost most by being carried.

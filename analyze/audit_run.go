@@ -14,7 +14,7 @@ const topItems = 20
 func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	a := &auditor{ctx: ctx, db: db, audit: &Audit{SchemaVersion: SchemaVersion}}
 	steps := []func() error{
-		a.sessions, a.totals, a.inclusive, a.kinds, a.copies, a.costBasis, a.composition, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
+		a.sessions, a.copies, a.totals, a.inclusive, a.kinds, a.costBasis, a.composition, a.unlogged, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
 		a.savings, a.growth, a.otherBilled, a.counting, a.missing, a.leftOut, a.problems,
 	}
 	for _, step := range steps {
@@ -29,7 +29,8 @@ type auditor struct {
 	ctx   context.Context
 	db    *DB
 	audit *Audit
-	basis Basis // of token counts over all sessions
+	basis Basis               // of token counts over all sessions
+	twins map[sessionKey]bool // sessions with requests that a log of another format owns
 }
 
 // scan fills the columns of one row, as sql.Rows.Scan does.
@@ -99,6 +100,9 @@ func (a *auditor) totals() error {
 		}
 		if usageBasis != nil && *usageBasis == "session" {
 			t.ReportedSessions = 1
+		}
+		if t.Requests == 0 && a.twins[sessionKey{source, id}] {
+			t.Sessions = 0 // the session is counted where its requests are
 		}
 		own := &a.audit.Sessions[i]
 		if own.SessionID != id || own.Source != source {
@@ -201,7 +205,7 @@ func (a *auditor) kinds() (err error) {
 
 // copies adds the sessions up by where their requests stand and count.
 func (a *auditor) copies() error {
-	a.audit.Copies = []Copy{}
+	a.audit.Copies, a.twins = []Copy{}, map[sessionKey]bool{}
 	index := map[Copy]int{}
 	seen := map[[2]string]bool{} // a session and the group it is counted in
 	return a.each("copies", Params{}, func(s scan) error {
@@ -210,6 +214,9 @@ func (a *auditor) copies() error {
 		var v Copy
 		if err := s(&id, &v.Source, &v.Basis, &owner, &v.OwnerSource, &v.Requests); err != nil {
 			return err
+		}
+		if v.Source != v.OwnerSource {
+			a.twins[sessionKey{v.Source, id}] = true
 		}
 		key := Copy{Source: v.Source, OwnerSource: v.OwnerSource, Basis: v.Basis}
 		i, ok := index[key]
@@ -245,6 +252,38 @@ func (a *auditor) composition() (err error) {
 		return err
 	})
 	return err
+}
+
+// unlogged adds the conversations up.
+func (a *auditor) unlogged() (err error) {
+	u := &a.audit.Unlogged
+	u.Constants, err = collect(a, "unlogged", Params{}, func(s scan, v *Constant) error {
+		var part Unlogged
+		err := s(&v.SessionID, &v.Source, &v.Chain, &v.Model, &v.Method, &v.Tokens, &v.Low, &v.High, &v.Requests,
+			&part.Tokens, &part.ConstantTokens, &part.ConstantLow, &part.ConstantHigh, &part.ChangingTokens,
+			&v.BlindRequests, &part.BlindTokens, &part.BlindLow, &part.BlindHigh)
+		if v.Tokens == nil {
+			part.UndividedTokens = part.Tokens
+		} else {
+			part.BlindRequests = v.BlindRequests
+		}
+		u.add(part)
+		return err
+	})
+	return err
+}
+
+func (u *Unlogged) add(o Unlogged) {
+	u.Tokens = addKnown(u.Tokens, o.Tokens)
+	u.ConstantTokens = addKnown(u.ConstantTokens, o.ConstantTokens)
+	u.ConstantLow = addKnown(u.ConstantLow, o.ConstantLow)
+	u.ConstantHigh = addKnown(u.ConstantHigh, o.ConstantHigh)
+	u.ChangingTokens = addKnown(u.ChangingTokens, o.ChangingTokens)
+	u.UndividedTokens = addKnown(u.UndividedTokens, o.UndividedTokens)
+	u.BlindRequests += o.BlindRequests
+	u.BlindTokens = addKnown(u.BlindTokens, o.BlindTokens)
+	u.BlindLow = addKnown(u.BlindLow, o.BlindLow)
+	u.BlindHigh = addKnown(u.BlindHigh, o.BlindHigh)
 }
 
 func (a *auditor) topItems() (err error) {

@@ -15,17 +15,23 @@ type PayloadOptions struct {
 
 // PayloadRequest is all that one request carried. Nil means unknown.
 type PayloadRequest struct {
-	SessionID      string        `json:"session_id"`
-	Chain          int64         `json:"chain"`
-	Request        int64         `json:"request"`
-	Kind           string        `json:"kind"`
-	Time           *time.Time    `json:"time"`
-	Model          *string       `json:"model"`
-	InputTokens    *int64        `json:"input_tokens"`
-	CountedTokens  int64         `json:"counted_tokens"`
-	FramingTokens  *int64        `json:"framing_tokens"`
-	UnloggedTokens *int64        `json:"unlogged_tokens"`
-	Parts          []PayloadPart `json:"parts"` // in the order they were sent
+	SessionID      string     `json:"session_id"`
+	Chain          int64      `json:"chain"`
+	Request        int64      `json:"request"`
+	Kind           string     `json:"kind"`
+	Time           *time.Time `json:"time"`
+	Model          *string    `json:"model"`
+	InputTokens    *int64     `json:"input_tokens"`
+	CountedTokens  int64      `json:"counted_tokens"`
+	FramingTokens  *int64     `json:"framing_tokens"`
+	UnloggedTokens *int64     `json:"unlogged_tokens"`
+	// ConstantTokens is the part of UnloggedTokens that goes out with every turn, an
+	// estimate; a turn without usage has one too. Nil where nothing tells.
+	ConstantTokens *int64        `json:"constant_tokens"`
+	ConstantLow    *int64        `json:"constant_low"`
+	ConstantHigh   *int64        `json:"constant_high"`
+	ConstantMethod *string       `json:"constant_method"` // log, first-request, cache-reads, calibration, totals
+	Parts          []PayloadPart `json:"parts"`           // in the order they were sent
 }
 
 // PayloadPart is one logged part of a payload.
@@ -98,7 +104,8 @@ func (a *auditor) payloadOf(session string, o PayloadOptions, emit func(PayloadR
 	}
 	requests, err := collect(a, "payload-requests", Params{Session: session}, func(s scan, v *bareRequest) error {
 		return s(&v.part, &v.SessionID, &v.index, &v.base, &v.counts, &v.Chain, &v.Request, &v.Kind, &v.Time, &v.Model,
-			&v.InputTokens, &v.CountedTokens, &v.FramingTokens, &v.UnloggedTokens)
+			&v.InputTokens, &v.CountedTokens, &v.FramingTokens, &v.UnloggedTokens,
+			&v.ConstantTokens, &v.ConstantLow, &v.ConstantHigh, &v.ConstantMethod)
 	})
 	if err != nil {
 		return err

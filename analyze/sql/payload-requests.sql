@@ -19,8 +19,13 @@
 --   counted_tokens        raw tokens of its logged parts
 --   framing_tokens        provider tokens of messages and calls that belong to no text
 --   unlogged_tokens       provider tokens that nothing logged explains
+--   constant_tokens       part of those that goes out with every turn, estimated; without usage too; NULL where nothing tells
+--   constant_low          lower bound of constant_tokens
+--   constant_high         upper bound of constant_tokens
+--   constant_method       what constant_tokens was taken from: log, first-request, cache-reads, calibration, totals
 SELECT part, session_id, request_index, base_request_index, counts, chain, request, kind, "time" AS time, model,
-       input_tokens, counted_tokens, framing_tokens, unlogged_tokens
+       input_tokens, counted_tokens, framing_tokens, unlogged_tokens,
+       constant_tokens, constant_low, constant_high, constant_method
 FROM requests
 WHERE $session IS NULL OR session_id = $session
 ORDER BY part, session_id, request_index

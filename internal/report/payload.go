@@ -45,6 +45,7 @@ func (p *payloadList) Request(r analyze.PayloadRequest) error {
 			{Title: "request", Right: true}, {Title: "chain", Right: true, Optional: 3}, {Title: "kind", Optional: 2},
 			{Title: "time", Optional: 4}, {Title: "parts", Right: true}, {Title: "input", Right: true},
 			{Title: "counted", Right: true}, {Title: "framing", Right: true}, {Title: "unlogged", Right: true},
+			{Title: "constant", Right: true, Optional: 5},
 			{Title: "model", Flex: true, Min: 8, Optional: 1},
 		}}
 	}
@@ -54,7 +55,7 @@ func (p *payloadList) Request(r analyze.PayloadRequest) error {
 	}
 	p.table.Rows = append(p.table.Rows, cells(
 		term.Exact(r.Request), term.Exact(r.Chain), r.Kind, when, term.Exact(int64(len(r.Parts))), term.Opt(r.InputTokens, term.Exact),
-		term.Exact(r.CountedTokens), term.Opt(r.FramingTokens, term.Exact), term.Opt(r.UnloggedTokens, term.Exact), term.Fit(deref(r.Model), maxCell)))
+		term.Exact(r.CountedTokens), term.Opt(r.FramingTokens, term.Exact), unloggedCell(r), constantCell(r), term.Fit(deref(r.Model), maxCell)))
 	return nil
 }
 
@@ -98,17 +99,54 @@ func (p *payloadParts) Request(r analyze.PayloadRequest) error {
 
 func (p *payloadParts) Close() error { return nil }
 
+// unloggedCell is what nothing logged explains; without usage, about what is
+// constant of it.
+func unloggedCell(r analyze.PayloadRequest) string {
+	if r.UnloggedTokens == nil && orZero(r.ConstantTokens) > 0 {
+		return "~" + term.Exact(*r.ConstantTokens)
+	}
+	return term.Opt(r.UnloggedTokens, term.Exact)
+}
+
+func constantCell(r analyze.PayloadRequest) string { return term.Opt(r.ConstantTokens, term.Exact) }
+
+// constantPart says what of the unlogged tokens goes out with every turn.
+func constantPart(r analyze.PayloadRequest) string {
+	if orZero(r.ConstantTokens) == 0 || r.ConstantLow == nil || r.ConstantHigh == nil {
+		return ""
+	}
+	return fmt.Sprintf("about %s constant (%s to %s, from %s)", term.Exact(*r.ConstantTokens), term.Exact(*r.ConstantLow), term.Exact(*r.ConstantHigh), methodOf(deref(r.ConstantMethod)))
+}
+
+func methodOf(key string) string {
+	switch key {
+	case "first-request":
+		return "the first request"
+	case "totals":
+		return "the session's totals"
+	}
+	return words(key)
+}
+
 // payloadSum is what the input of a request is made of. Calibration is the
 // difference between counted tokens and the provider's.
 func payloadSum(r analyze.PayloadRequest) string {
 	if r.InputTokens == nil || r.FramingTokens == nil || r.UnloggedTokens == nil {
-		return fmt.Sprintf("input unknown: the log holds no usage; counted %s", term.Exact(r.CountedTokens))
+		s := fmt.Sprintf("input unknown: the log holds no usage; counted %s", term.Exact(r.CountedTokens))
+		if constant := constantPart(r); constant != "" {
+			s += "; not logged: " + constant
+		}
+		return s
 	}
 	s := fmt.Sprintf("input %s = counted %s", term.Exact(*r.InputTokens), term.Exact(r.CountedTokens))
 	if calibration := *r.InputTokens - r.CountedTokens - *r.FramingTokens - *r.UnloggedTokens; calibration != 0 {
 		s += " + calibration " + term.Exact(calibration)
 	}
-	return s + fmt.Sprintf(" + framing %s + unlogged %s", term.Exact(*r.FramingTokens), term.Exact(*r.UnloggedTokens))
+	s += fmt.Sprintf(" + framing %s + unlogged %s", term.Exact(*r.FramingTokens), term.Exact(*r.UnloggedTokens))
+	if constant := constantPart(r); constant != "" {
+		s += ", of which " + constant
+	}
+	return s
 }
 
 // screen writes tables under headings, a blank line between them.

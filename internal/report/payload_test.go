@@ -56,6 +56,21 @@ func TestPayloadOfUnknownUsage(t *testing.T) {
 	assert.Contains(t, out.String(), "input unknown: the log holds no usage; counted 900")
 }
 
+func TestPayloadTellsWhatIsConstant(t *testing.T) {
+	r := samplePayload("s")
+	r.ConstantTokens, r.ConstantLow, r.ConstantHigh, r.ConstantMethod = ptr(int64(40)), ptr(int64(36)), ptr(int64(44)), ptr("first-request")
+	var out bytes.Buffer
+	show(t, report.PayloadParts(&out, report.Options{Width: 160, UTF8: true}), r)
+	assert.Contains(t, out.String(), "+ unlogged 50, of which about 40 constant (36 to 44, from the first request)")
+	r.InputTokens, r.FramingTokens, r.UnloggedTokens = nil, nil, nil
+	out.Reset()
+	show(t, report.PayloadParts(&out, report.Options{Width: 160, UTF8: true}), r)
+	assert.Contains(t, out.String(), "counted 900; not logged: about 40 constant (36 to 44, from the first request)")
+	out.Reset()
+	show(t, report.PayloadList(&out, report.Options{Width: 160, UTF8: true}), r)
+	assert.Contains(t, out.String(), "~40")
+}
+
 func TestPayloadListHasOneTablePerSession(t *testing.T) {
 	var out bytes.Buffer
 	show(t, report.PayloadList(&out, report.Options{Width: 100, UTF8: true}), samplePayload("one"), samplePayload("one"), samplePayload("two"))

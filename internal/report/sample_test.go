@@ -42,6 +42,12 @@ func sample() *analyze.Audit {
 			sampleShare("framing", nil, 0, 0, 90_000),
 			sampleShare("unlogged", nil, 0, 0, 610_000),
 		},
+		// 119 turns of 5,000, between 4,980 and 5,030; one more had no answer.
+		Unlogged: analyze.Unlogged{
+			Tokens: ptr(int64(610_000)), ConstantTokens: ptr(int64(595_000)), ConstantLow: ptr(int64(592_620)), ConstantHigh: ptr(int64(598_570)),
+			ChangingTokens: ptr(int64(15_000)), BlindRequests: 1, BlindTokens: ptr(int64(5_000)), BlindLow: ptr(int64(4_980)), BlindHigh: ptr(int64(5_030)),
+			Constants: []analyze.Constant{{Source: "codex", Method: ptr("first-request"), Tokens: ptr(int64(5_000)), Low: ptr(int64(4_980)), High: ptr(int64(5_030)), Requests: 119, BlindRequests: 1}},
+		},
 		TopItems: []analyze.TopItem{
 			{Item: 14, Kind: "tool_result", Tool: ptr("exec_command"), What: ptr("go test ./... -count=1 -run TestEverything -v 2>&1 | tail -n 400"), Tokens: 9_800, Requests: 71, FirstRequest: 12, LastRequest: 82, CarriedTokens: 695_800, BilledTokens: ptr(695_800.0), Share: ptr(0.0773)},
 			{Item: 31, Kind: "tool_result", Tool: ptr("read_file"), What: ptr("/home/me/src/project/internal/very/deep/folder/with/a/long/name/handler_of_requests_test.go"), Tokens: 6_200, Requests: 60, FirstRequest: 23, LastRequest: 82, CarriedTokens: 372_000, BilledTokens: ptr(372_000.0), Share: ptr(0.0413)},

@@ -42,9 +42,13 @@ func composition(a *analyze.Audit, o Options) *section {
 	}
 	for _, x := range shares[content:] {
 		s.table.rows = append(s.table.rows, shareRow(x))
+		if x.Kind == "unlogged" {
+			s.table.rows = append(s.table.rows, unloggedRows(a)...)
+		}
 	}
-	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions.",
-		"Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to what the provider reported; **estimated** rests on an assumption."}
+	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions."}
+	s.after = append(s.after, unloggedProse(a)...)
+	s.after = append(s.after, "Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to what the provider reported; **estimated** rests on an assumption.")
 	if slices.ContainsFunc(a.Composition, func(x analyze.Share) bool { return x.Kind == "unlogged" && x.Share != nil && *x.Share < -negligible }) {
 		s.after = append(s.after, "Unlogged is **negative** here: the log holds more content than the recorded input has room for, so the shares above it add up to more than 100 %.")
 	}
