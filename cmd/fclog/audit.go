@@ -19,6 +19,7 @@ type auditFlags struct {
 	demo    bool
 	compact bool
 	top     int
+	text    bool
 }
 
 func auditCommand(a *app) *cobra.Command {
@@ -33,22 +34,25 @@ twice.
 PATH is a log file, a folder of logs, a dataset made by 'fclog import', or - for
 the standard input. Without PATH it takes the newest session on this machine and
 says which.`,
-		Example: `  fclog audit
+		Example: `  fclog audit --demo
+  fclog audit --demo --top 3 --format md
+  fclog audit
   fclog audit session.jsonl
-  fclog audit ~/.codex/sessions --since 7d --model gpt-5.3-codex
+  fclog audit ~/.codex/sessions --since 2026-01-01 --model gpt-5.3-codex
   fclog audit session.jsonl --format md -o report.md
-  zcat session.jsonl.gz | fclog audit - --format json
-  fclog audit --demo`,
+  fclog audit session.jsonl --format html -o report.html
+  zcat session.jsonl.gz | fclog audit - --format json`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.audit(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
-	f.outputFlags.add(cmd, "term", "md", "json")
+	f.outputFlags.add(cmd, "term", "md", "json", "html")
 	flags := cmd.Flags()
 	flags.StringVar(&f.dataset, "dataset", "", "keep what is imported in `FOLDER`, so that it is not read again")
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.BoolVar(&f.demo, "demo", false, "report on the bundled session")
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "rows `N` of every ranked list")
+	flags.BoolVar(&f.text, "with-text", false, "show the beginnings of logged texts on the HTML page")
 	return cmd
 }
 
@@ -60,6 +64,8 @@ func (f *auditFlags) check(cmd *cobra.Command, paths []string) error {
 		return usage(cmd, "--top %d must be 1 or more", f.top)
 	case f.compact && f.format != "json":
 		return usage(cmd, "--compact goes with --format json")
+	case f.text && f.format != "html":
+		return usage(cmd, "--with-text goes with --format html")
 	}
 	return f.outputFlags.check(cmd)
 }
@@ -73,10 +79,11 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 		return err
 	}
 	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices}
-	result, err := a.runAudit(cmd.Context(), r)
+	shown, err := a.runAudit(cmd.Context(), r, f)
 	if err != nil {
 		return err
 	}
+	result := shown.Audit
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top, Location: zone}
 	return a.write(f.outputFlags, func(w io.Writer) error {
 		switch f.format {
@@ -84,25 +91,34 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 			return report.JSON(w, result, !f.compact)
 		case "md":
 			return report.Markdown(w, result, o)
+		case "html":
+			return report.HTML(w, shown, o)
 		}
 		return report.Terminal(w, result, o)
 	})
 }
 
 // runAudit does the work; when it returns, nothing temporary is left.
-func (a *app) runAudit(ctx context.Context, r request) (*analyze.Audit, error) {
-	var result *analyze.Audit
+func (a *app) runAudit(ctx context.Context, r request, f *auditFlags) (report.HTMLAudit, error) {
+	var out report.HTMLAudit
 	err := a.withDB(ctx, r, func(s *source, db *analyze.DB) (err error) {
-		if result, err = analyze.RunAudit(ctx, db); err != nil {
+		if out.Audit, err = analyze.RunAudit(ctx, db); err != nil {
 			return err
 		}
-		if len(result.Sessions) == 0 {
+		if len(out.Audit.Sessions) == 0 {
 			return fmt.Errorf("%w: no session matches the selection", errNothing)
 		}
-		s.rename(result)
-		return nil
+		s.rename(out.Audit)
+		if f.format != "html" {
+			return nil
+		}
+		if out.Charts, err = analyze.RunCharts(ctx, db, out.Audit); err != nil || !f.text {
+			return err
+		}
+		out.Texts, err = analyze.ItemTexts(ctx, db, out.Charts)
+		return err
 	})
-	return result, err
+	return out, err
 }
 
 // rename puts the user's names in place of temporary ones and adds the files

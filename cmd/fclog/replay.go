@@ -38,6 +38,7 @@ type replayFlags struct {
 	compact   bool
 	details   bool
 	diff      bool
+	text      bool
 	lines     int
 	top       int
 	emit      string
@@ -60,17 +61,19 @@ A variant is a name from 'fclog variants', with options behind a colon; + joins
 several, applied in order. Without --variant it replays the usual ones.
 
 PATH is as for 'fclog audit'.`,
-		Example: `  fclog replay session.jsonl
+		Example: `  fclog replay --demo
+  fclog replay --demo --variant mask:keep=5,batch=10 --diff --lines 5
   fclog replay session.jsonl --variant compress --variant no-line-numbers
-  fclog replay ~/.codex/sessions --since 7d --variant mask:keep=5,batch=10
+  fclog replay ~/.codex/sessions --since 2026-01-01 --variant mask:keep=5,batch=10
   fclog replay session.jsonl --variant cap:max=10000+dedup-reads --diff
   fclog replay session.jsonl --variants own.yaml --emit texts
+  fclog replay session.jsonl --format html -o replay.html
   fclog replay dataset --calibrate -o rates.json
   fclog replay session.jsonl --rates rates.json --format json -o replay.json`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.replay(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
-	f.outputFlags.add(cmd, "term", "md", "json")
+	f.outputFlags.add(cmd, "term", "md", "json", "html")
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&f.variants, "variant", "V", nil, "`VARIANT` to replay, such as mask:keep=5 or compress+dedup-reads; may be repeated")
 	flags.StringArrayVar(&f.own, "variants", nil, "YAML `FILE` of own variants; all of them are replayed where --variant names none")
@@ -80,6 +83,7 @@ PATH is as for 'fclog audit'.`,
 	flags.BoolVar(&f.details, "details", false, "list more of the largest contributions of each variant")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "contributions `N` that --details lists, and texts that --diff shows")
 	flags.BoolVar(&f.diff, "diff", false, "show the largest edited texts before and after")
+	flags.BoolVar(&f.text, "with-text", false, "show the largest edited texts before and after on the HTML page, as --diff does elsewhere")
 	flags.IntVar(&f.lines, "lines", 40, "lines `N` of each text that --diff shows")
 	flags.StringVar(&f.emit, "emit", "", "write what the model would have seen of every edited text into `FOLDER`, which must be new or empty")
 	flags.StringVar(&f.rates, "rates", "", "`FILE` of base rates of detours that --calibrate wrote")
@@ -108,8 +112,12 @@ func (f *replayFlags) check(cmd *cobra.Command, paths []string) error {
 		return usage(cmd, "--compact goes with --format json")
 	case f.diff && f.format == "json":
 		return usage(cmd, "--diff goes with --format term or md; --emit FOLDER writes the whole texts")
-	case f.calibrate && (len(f.variants) > 0 || len(f.own) > 0 || f.rates != "" || f.diff || f.emit != ""):
-		return usage(cmd, "--calibrate fits base rates and replays nothing: leave out --variant, --variants, --rates, --diff and --emit")
+	case f.diff && f.format == "html":
+		return usage(cmd, "--diff shows logged text: with --format html that is --with-text")
+	case f.text && f.format != "html":
+		return usage(cmd, "--with-text goes with --format html")
+	case f.calibrate && (len(f.variants) > 0 || len(f.own) > 0 || f.rates != "" || f.diff || f.text || f.emit != ""):
+		return usage(cmd, "--calibrate fits base rates and replays nothing: leave out --variant, --variants, --rates, --diff, --with-text and --emit")
 	}
 	return f.outputFlags.check(cmd)
 }
@@ -262,7 +270,7 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 		return nil, err
 	}
 	shown := shownReplay(result, recs, uses)
-	if f.diff || f.emit != "" {
+	if f.diff || f.text || f.emit != "" {
 		for i, use := range uses {
 			if shown.Variants[i].Changes, err = changes(ctx, engine, recs, use); err != nil {
 				return nil, err
@@ -360,7 +368,7 @@ func commonSource(recs []replay.Recording) string {
 func (a *app) writeReplay(f *replayFlags, shown *report.Replay) error {
 	o := report.ReplayOptions{
 		Options: report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top},
-		Details: f.details, Diff: f.diff, Lines: f.lines,
+		Details: f.details, Diff: f.diff || f.text, Lines: f.lines,
 	}
 	return a.write(f.outputFlags, func(w io.Writer) error {
 		switch f.format {
@@ -368,6 +376,8 @@ func (a *app) writeReplay(f *replayFlags, shown *report.Replay) error {
 			return report.ReplayJSON(w, shown, !f.compact)
 		case "md":
 			return report.ReplayMarkdown(w, shown, o)
+		case "html":
+			return report.ReplayHTML(w, shown, o)
 		}
 		return report.ReplayTerminal(w, shown, o)
 	})
@@ -393,6 +403,8 @@ func (a *app) calibrate(f *replayFlags, recs []replay.Recording) error {
 			return rates.Write(w)
 		case "md":
 			return report.RatesMarkdown(w, rates, o)
+		case "html":
+			return report.RatesHTML(w, rates)
 		}
 		return report.RatesTerminal(w, rates, o)
 	})
