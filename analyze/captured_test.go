@@ -144,6 +144,7 @@ func TestReportedSumsOfCopiesCountNowhere(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, int64(100), *a.Totals.InputTokens)
 	assert.Equal(t, int64(0), a.Totals.ReportedSessions)
+	assert.Equal(t, int64(1), a.Totals.Sessions, "a session that is only a copy is none of its own")
 	assert.Equal(t, []Copy{{Source: "atif", OwnerSource: "pi", Basis: "response", Sessions: 1, Requests: 1}}, a.Copies)
 }
 

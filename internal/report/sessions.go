@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,6 +31,10 @@ func sessions(a *analyze.Audit, o Options) *section {
 	if len(t.children) > 1 {
 		prose = "Sub-agents stand below the session that started them. **Inclusive** is a session's input with that of all sub-agents below it. Largest first · measured, cost estimated."
 	}
+	if n := orphans(a); n > 0 {
+		prose += fmt.Sprintf(" %s started by a session that is not among these.",
+			term.Count(n, "sub-agent", "sub-agents"))
+	}
 	roots := t.children[-1]
 	for i, root := range roots {
 		if i == o.top() {
@@ -44,7 +49,10 @@ func sessions(a *analyze.Audit, o Options) *section {
 func newSessionTree(a *analyze.Audit, o Options) *sessionTree {
 	t := &sessionTree{audit: a, options: o, children: map[int][]int{}}
 	parents := parentsOf(a.Sessions)
-	for i := range a.Sessions {
+	for i, s := range a.Sessions {
+		if captured(a, s) && !ownBelow(a, parents, i) {
+			continue
+		}
 		t.children[parents[i]] = append(t.children[parents[i]], i)
 	}
 	for _, list := range t.children {
@@ -88,6 +96,38 @@ func parentsOf(list []analyze.SessionSummary) []int {
 		}
 	}
 	return parents
+}
+
+// captured says that all a session holds is counted in a log of another format.
+func captured(a *analyze.Audit, s analyze.SessionSummary) bool {
+	return s.Own.Sessions == 0 && s.Own.Requests == 0 && slices.ContainsFunc(a.Copies, func(c analyze.Copy) bool {
+		return c.Source == s.Source && c.OwnerSource != s.Source
+	})
+}
+
+// ownBelow says that a sub-agent of session i counts.
+func ownBelow(a *analyze.Audit, parents []int, i int) bool {
+	for child, parent := range parents {
+		if parent == i && !captured(a, a.Sessions[child]) {
+			return true
+		}
+	}
+	return false
+}
+
+// orphans counts the sub-agents whose parents are not among the sessions.
+func orphans(a *analyze.Audit) int64 {
+	ids := map[[2]string]bool{}
+	for _, s := range a.Sessions {
+		ids[[2]string{s.Source, s.SessionID}] = true
+	}
+	n := int64(0)
+	for _, s := range a.Sessions {
+		if s.ParentSessionID != nil && !ids[[2]string{s.Source, *s.ParentSessionID}] {
+			n++
+		}
+	}
+	return n
 }
 
 // weight is what sessions are ordered by; unknown comes last.

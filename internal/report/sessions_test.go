@@ -42,6 +42,7 @@ func TestSessionTree(t *testing.T) {
 	assert.Regexp(t, `top .* 1\.00K .* 1\.35K\n`, out)
 	assert.Regexp(t, `child-b .* 200 .* 250\n`, out)
 	assert.Regexp(t, `stranger .* 1\.20K .*–\n`, out, "no inclusive figure where there is nothing below")
+	assert.Contains(t, strings.Join(strings.Fields(out), " "), "1 sub-agent started by a session that is not among these.")
 }
 
 func TestManySubAgentsAreFolded(t *testing.T) {
@@ -76,4 +77,50 @@ func TestSessionsWithoutSubAgents(t *testing.T) {
 	out := terminal(t, a, report.Options{Width: 100, UTF8: true})
 	assert.NotContains(t, out, "inclusive")
 	assert.NotContains(t, out, "Sub-agents")
+}
+
+// What was captured of sessions that are read anyway is no session more, and said
+// in one line each.
+func TestCopiesAreNamed(t *testing.T) {
+	a := family()
+	twin := a.Sessions[3]
+	twin.SessionID, twin.Source, twin.Own, twin.Inclusive = "twin", "api-log", analyze.Totals{}, analyze.Totals{}
+	below := twin
+	below.SessionID, below.ParentSessionID = "twin-child", ptr("twin")
+	a.Sessions = append(a.Sessions, twin, below)
+	a.Copies = []analyze.Copy{
+		{Source: "api-log", OwnerSource: "codex", Basis: "usage", Sessions: 1, Requests: 20},
+		{Source: "api-log", OwnerSource: "opencode", Basis: "response", Sessions: 1, Requests: 5},
+		{Source: "codex", OwnerSource: "codex", Basis: "history", Sessions: 2, Requests: 1},
+		{Source: "codex", OwnerSource: "codex", Basis: "inherited", Sessions: 2, Requests: 3},
+		{Source: "atif", OwnerSource: "codex", Basis: "session", Sessions: 1, Requests: 7},
+		{Source: "codex", OwnerSource: "api-log", Basis: "response", Sessions: 1, Requests: 2},
+	}
+	for _, width := range []int{80, 160} {
+		out := strings.Join(strings.Fields(terminal(t, a, report.Options{Width: width, UTF8: true})), " ")
+		for _, line := range []string{
+			"Counted once: 25 requests of captured bodies, already counted from the agent's own log.",
+			"Counted once: 4 requests of copied history, counted in the session they come from.",
+			"Counted once: 1 trajectory left out, made of a log that was read.",
+			"Counted once: 2 requests whose usage the agent's log lacks, counted from captured bodies.",
+		} {
+			assert.Contains(t, out, line)
+		}
+		assert.NotContains(t, out, "twin")
+	}
+}
+
+func TestRequestsByKind(t *testing.T) {
+	a := sample()
+	a.Kinds = []analyze.KindUsage{{Kind: "turn", Requests: 118, InputTokens: ptr(int64(8_940_000)), CostUSD: ptr(4.0)}}
+	assert.NotContains(t, terminal(t, a, report.Options{Width: 80, UTF8: true}), "Requests by kind", "nothing but turns of the main agent")
+	a.Kinds = append(a.Kinds,
+		analyze.KindUsage{Kind: "sub-agent", Requests: 1, InputTokens: ptr(int64(60_000)), CostUSD: ptr(0.2)},
+		analyze.KindUsage{Kind: "title", Requests: 1})
+	for _, width := range []int{80, 160} {
+		out := terminal(t, a, report.Options{Width: width, UTF8: true})
+		assert.Regexp(t, `main agent +118 +8\.94M +99\.3 %.*\$4\.00`, out)
+		assert.Regexp(t, `sub-agents +1 +60\.0K +0\.7 %.*\$0\.20`, out)
+		assert.Regexp(t, `titles and summaries +1 +– +–.* –`, out)
+	}
 }
