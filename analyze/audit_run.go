@@ -104,9 +104,6 @@ func (a *auditor) totals() error {
 		if t.Requests == 0 && a.twins[sessionKey{source, id}] {
 			t.Sessions = 0 // the session is counted where its requests are
 		}
-		if t.Requests == 0 && a.twins[sessionKey{source, id}] {
-			t.Sessions = 0 // the session is counted where its requests are
-		}
 		own := &a.audit.Sessions[i]
 		if own.SessionID != id || own.Source != source {
 			return fmt.Errorf("totals of session %s where %s was expected", id, own.SessionID)
@@ -217,9 +214,6 @@ func (a *auditor) copies() error {
 		var v Copy
 		if err := s(&id, &v.Source, &v.Basis, &owner, &v.OwnerSource, &v.Requests); err != nil {
 			return err
-		}
-		if v.Source != v.OwnerSource {
-			a.twins[sessionKey{v.Source, id}] = true
 		}
 		if v.Source != v.OwnerSource {
 			a.twins[sessionKey{v.Source, id}] = true
