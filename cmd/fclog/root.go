@@ -38,7 +38,7 @@ saving is. It works offline and never changes a log.`,
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
-		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a))
+		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), formatsCommand(a))
 	root.InitDefaultCompletionCmd()
 	return root
 }

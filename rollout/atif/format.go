@@ -10,7 +10,7 @@ func Format() rollout.Format {
 		About: rollout.About{
 			Carriers: []string{"trajectory.json of a Harbor trial, with its continuation files", "result.json beside it, for fclog compare"},
 			Places:   "in the agent folder of each trial of a Harbor job",
-			Versions: []string{"ATIF-v1.2", "ATIF-v1.5", "ATIF-v1.7"},
+			Versions: []string{"1.2", "1.5", "1.7"},
 			Lacks: []rollout.Lack{
 				{What: "reminders"},
 				{What: "compaction request"},
