@@ -4,7 +4,7 @@ GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X main.release=$(VERSION)
 
-.PHONY: build test lint fmt bench
+.PHONY: build test lint fmt bench crash
 
 build: ## bin/fclog
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
@@ -22,3 +22,7 @@ fmt:
 
 bench: ## Go benchmarks of every stage
 	go test -run '^$$' -bench . -benchmem ./...
+
+KILLS ?= 1000
+crash: ## imports killed KILLS times, the table of docs/reliability.md
+	FCLOG_KILLS=$(KILLS) go test ./cmd/fclog -run '^TestCrash$$' -count 1 -v -timeout 6h

@@ -139,13 +139,21 @@ func (s *store) existing(table string, from []place) (paths []string, stems map[
 
 // dropOrphans removes files that a killed import left without a sessions file.
 func (s *store) dropOrphans() error {
+	places, err := s.files("sessions")
+	if err != nil {
+		return err
+	}
+	committed := map[place]bool{}
+	for _, p := range places {
+		committed[p] = true
+	}
 	for _, name := range Tables() {
 		files, err := s.files(name)
 		if err != nil {
 			return err
 		}
 		for _, p := range files {
-			if _, err := os.Stat(s.path("sessions", p)); err == nil {
+			if committed[p] {
 				continue
 			}
 			if err := os.Remove(s.path(name, p)); err != nil {
@@ -153,5 +161,5 @@ func (s *store) dropOrphans() error {
 			}
 		}
 	}
-	return os.RemoveAll(s.dir + string(os.PathSeparator) + tmpFolder)
+	return nil
 }

@@ -109,6 +109,11 @@ func (s *store) open() error {
 		return fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", s.dir)
 	}
 	s.dropLeftovers()
+	if s.sole {
+		if err := s.dropOrphans(); err != nil {
+			return err
+		}
+	}
 	return s.emptyTables()
 }
 
