@@ -4,7 +4,7 @@ GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X main.release=$(VERSION)
 
-.PHONY: build test lint fmt bench crash
+.PHONY: build test lint fmt bench fuzz crash
 
 build: ## bin/fclog
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
@@ -26,3 +26,8 @@ bench: ## Go benchmarks of every stage
 KILLS ?= 1000
 crash: ## imports killed KILLS times, the table of docs/reliability.md
 	FCLOG_KILLS=$(KILLS) go test ./cmd/fclog -run '^TestCrash$$' -count 1 -v -timeout 6h
+
+FUZZTIME ?= 1m
+
+fuzz: ## every fuzz test for FUZZTIME; the result goes into docs/fuzzing.md
+	go run ./internal/fuzzing -time $(FUZZTIME) -page docs/fuzzing.md
