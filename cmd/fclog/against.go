@@ -39,7 +39,7 @@ func (a *app) against(cmd *cobra.Command, f *payloadFlags, paths []string) (err 
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
 	ctx := cmd.Context()
-	files, err := a.find(ctx, s, request{paths: paths, selection: sel, zone: zone})
+	files, err := a.find(ctx, s, request{paths: paths, selection: sel, zone: zone, demo: f.demo})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,7 @@ type compareFlags struct {
 	experiment string
 	compact    bool
 	top        int
+	demo       bool
 }
 
 func compareCommand(a *app) *cobra.Command {
@@ -44,22 +46,33 @@ what the user asked for. FOLDER holds the trials of both arms where Harbor's res
 tells them apart by model and settings; the arm whose name sorts first is the base.
 REPORT is a report of FreeCode's 'eval ab', or its
 experiments.jsonl.`,
-		Example: `  fclog compare runs/base runs/candidate
-  fclog compare jobs/2026-03-14
+		Example: `  fclog compare --demo
+  fclog compare --demo --format json
+  fclog compare runs/base runs/candidate
+  fclog compare runs/base runs/candidate --format html -o compare.html
   fclog compare runs/base runs/candidate --predicted replay.json
-  fclog compare runs/base runs/candidate --expect-parallel 3 --format json
+  fclog compare runs/base runs/candidate --expect-parallel 2 --format json
   fclog compare ~/.freecode/eval-ab/2026-03-14.json
-  fclog compare evals/experiments.jsonl --experiment bash-compress`,
-		Args: checked(cobra.RangeArgs(1, 2)),
+  fclog compare evals/experiments.jsonl --experiment 2026-09-04-coding-1`,
+		Args: checked(func(cmd *cobra.Command, paths []string) error {
+			if !f.demo {
+				return cobra.RangeArgs(1, 2)(cmd, paths)
+			}
+			if len(paths) > 0 {
+				return errors.New("--demo compares the bundled sessions and takes no BASE")
+			}
+			return nil
+		}),
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.compare(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
-	f.outputFlags.add(cmd, "term", "md", "json")
+	f.outputFlags.add(cmd, "term", "md", "json", "html")
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.StringVar(&f.predicted, "predicted", "", "`FILE` of 'fclog replay --format json', set beside what was measured")
 	flags.IntVar(&f.parallel, "expect-parallel", 0, "check that some response of every trial asks for `N` calls at once, 2 or more")
 	flags.StringVar(&f.experiment, "experiment", "", "only the experiment of that `NAME` in REPORT")
+	flags.BoolVar(&f.demo, "demo", false, "compare the bundled session with the same work without line numbers in reads")
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "tasks `N` to list")
 	return cmd
@@ -91,10 +104,13 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 		}
 		o.Predicted = predicted
 	}
+	if f.demo {
+		paths = []string{"bundled session", "without line numbers"}
+	}
 	if len(paths) == 1 {
 		return a.compareReport(cmd, f, paths[0], o)
 	}
-	if same(paths) {
+	if !f.demo && same(paths) {
 		return usage(cmd, "BASE and CANDIDATE are the same: %s", paths[1])
 	}
 	result, err := a.compareLogs(cmd, f, paths, o)
@@ -131,7 +147,7 @@ func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o
 	var arms [2][]compare.Trial
 	var notes []string
 	for i, path := range paths {
-		r := request{paths: []string{path}, selection: sel, zone: zone, prices: f.prices}
+		r := request{paths: []string{path}, selection: sel, zone: zone, prices: f.prices, demo: f.demo, candidate: i == 1}
 		trials, warnings, err := a.trials(cmd.Context(), r, compare.Prices(book))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
@@ -284,6 +300,8 @@ func (a *app) compareReport(cmd *cobra.Command, f *compareFlags, path string, o 
 			return report.WriteJSON(w, list, !f.compact)
 		case "md":
 			return report.ExperimentsMarkdown(w, list, p)
+		case "html":
+			return report.ExperimentsHTML(w, list, p)
 		}
 		return report.ExperimentsTerminal(w, list, p)
 	})
@@ -309,6 +327,8 @@ func (a *app) writeComparison(f *compareFlags, result *compare.Result) error {
 			return report.WriteJSON(w, result, !f.compact)
 		case "md":
 			return report.CompareMarkdown(w, result, o)
+		case "html":
+			return report.CompareHTML(w, result, o)
 		}
 		return report.CompareTerminal(w, result, o)
 	})

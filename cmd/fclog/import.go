@@ -16,6 +16,7 @@ type importFlags struct {
 	dataset string
 	noText  bool
 	compact bool
+	demo    bool
 }
 
 func importCommand(a *app) *cobra.Command {
@@ -26,14 +27,24 @@ func importCommand(a *app) *cobra.Command {
 		Long: `import reads session logs into a dataset: a folder of plain Parquet files that
 any engine can read. Importing again reads only what is new or has grown. A
 stopped import leaves whole files only, and the next one goes on from there.`,
-		Example: `  fclog import ~/.codex/sessions ~/.claude -o dataset
-  fclog import ~/.freecode -o dataset --no-text
-  fclog import --compact dataset`,
-		Args: checked(cobra.MinimumNArgs(1)),
+		Example: `  fclog import --demo -o dataset
+  fclog import --compact dataset
+  fclog import ~/.codex/sessions ~/.claude -o dataset
+  fclog import ~/.freecode -o hashes --no-text`,
+		Args: checked(func(cmd *cobra.Command, paths []string) error {
+			if !f.demo {
+				return cobra.MinimumNArgs(1)(cmd, paths)
+			}
+			if len(paths) > 0 {
+				return errors.New("--demo imports the bundled session and takes no PATH")
+			}
+			return nil
+		}),
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.importLogs(cmd, f, paths) },
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.dataset, "output", "o", "", "the `DATASET` folder; made if it does not exist")
+	flags.BoolVar(&f.demo, "demo", false, "import the bundled session")
 	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
 	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards; with a dataset as PATH nothing else")
 	return cmd
@@ -52,7 +63,7 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 		return err
 	}
 	defer closing(s.close, &err)
-	files, err := a.find(ctx, s, request{paths: paths})
+	files, err := a.find(ctx, s, request{paths: paths, demo: f.demo})
 	if err != nil {
 		return err
 	}

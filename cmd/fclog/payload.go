@@ -17,6 +17,7 @@ type payloadFlags struct {
 	request  int64
 	against  []string
 	withText bool
+	demo     bool
 }
 
 func payloadCommand(a *app) *cobra.Command {
@@ -35,15 +36,16 @@ export of a gateway), a wire summary, or a folder of them. docs/fidelity.md says
 how to capture them. JSON is then one object.
 
 PATH is as for 'fclog audit'.`,
-		Example: `  fclog payload session.jsonl
-  fclog payload session.jsonl --request 12
-  fclog payload session.jsonl --format json | jq '.parts | length'
+		Example: `  fclog payload --demo
+  fclog payload --demo --request 12
+  fclog payload session.jsonl --format json
   fclog payload session.jsonl --against bodies.jsonl`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.payload(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
 	f.outputFlags.add(cmd, "term", "json", "md")
 	cmd.Flags().StringArrayVar(&f.against, "against", nil, "compare with `BODIES`, what was really sent; may be given more than once")
+	cmd.Flags().BoolVar(&f.demo, "demo", false, "take the bundled session")
 	cmd.Flags().BoolVar(&f.withText, "with-text", false, "show the text around the first difference (with --against)")
 	cmd.Flags().Int64Var(&f.request, "request", 0, "only request `K` of each chain")
 	return cmd
@@ -52,6 +54,9 @@ PATH is as for 'fclog audit'.`,
 func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error {
 	if err := positive(cmd, "request", int(f.request)); err != nil {
 		return err
+	}
+	if f.demo && len(paths) > 0 {
+		return usage(cmd, "--demo takes the bundled session and no PATH")
 	}
 	if err := f.check(cmd); err != nil {
 		return err
@@ -71,7 +76,7 @@ func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error
 	}
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Location: zone}
 	ctx := cmd.Context()
-	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone}, func(s *source, db *analyze.DB) error {
+	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone, demo: f.demo}, func(s *source, db *analyze.DB) error {
 		a.warnSkipped(s)
 		return a.write(f.outputFlags, func(w io.Writer) error {
 			out := payloadWriter(w, f, o)

@@ -37,10 +37,11 @@ those and the rules. BASE may also be the log of a session: then what the sessio
 that place is the base, where its log holds it. With --log it also says what calls in one response are worth in
 your own sessions.`,
 		Example: `  fclog prompts
+  fclog prompts agent lean
   fclog prompts old.md new.md
   fclog prompts session.jsonl new.md
   fclog prompts old.md new.md --log ~/.freecode --fail
-  fclog prompts agent lean --format json`,
+  fclog prompts agent lean --format json -o lost.json`,
 		Args: checked(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return fmt.Errorf("VARIANT is missing")

@@ -18,6 +18,7 @@ type queryFlags struct {
 	selectionFlags
 	outputFlags
 	prices []string
+	demo   bool
 	list   bool
 	name   string
 	limit  int
@@ -30,7 +31,8 @@ func queryCommand(a *app) *cobra.Command {
 		Short: "Ask a dataset with SQL or a question that comes with fclog",
 		Long: `query runs one SELECT statement of DuckDB's SQL over the tables of a dataset, or
 one of the questions that come with fclog. DATASET may also be a log file or a
-folder of logs; it is then imported for this one question.
+folder of logs; it is then imported for this one question. With --demo there is no
+DATASET: the bundled session is asked.
 
 Tables: sessions, requests, items, spans, calls, texts, other_billed,
 calibration, problems, prices, session_tree.
@@ -39,8 +41,9 @@ CSV is that of RFC 4180: fields keep every character of the logs, quoted where
 needed, control characters too; only a screen gets them escaped. Text that a
 spreadsheet would run as a formula (it begins with = + - @, a tab or a line break)
 gets an apostrophe in front; JSON and Parquet keep it as it is.`,
-		Example: `  fclog query --list
-  fclog query dataset --name cache-breaks
+		Example: `  fclog query --demo --name cache-breaks
+  fclog query --demo 'SELECT tool, count(*) AS calls FROM calls GROUP BY 1 ORDER BY 2 DESC'
+  fclog query --list
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
   fclog query dataset --name usage-by-day --tz Europe/Berlin --format csv -o days.csv`,
 		Args: checked(cobra.MaximumNArgs(2)),
@@ -49,6 +52,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 	f.selectionFlags.add(cmd)
 	f.outputFlags.add(cmd, "term", "csv", "json", "parquet")
 	flags := cmd.Flags()
+	flags.BoolVar(&f.demo, "demo", false, "ask the bundled session; there is no DATASET then")
 	flags.BoolVar(&f.list, "list", false, "list the questions that come with fclog")
 	flags.StringVar(&f.name, "name", "", "ask the question of that `NAME`")
 	flags.IntVar(&f.limit, "limit", 0, "most rows `N` of a ranking question")
@@ -70,7 +74,12 @@ func questionNames() []string {
 }
 
 func (f *queryFlags) check(cmd *cobra.Command, args []string) error {
+	if f.demo {
+		args = append([]string{"the bundled session"}, args...)
+	}
 	switch {
+	case len(args) > 2:
+		return usage(cmd, "--demo asks the bundled session and takes no DATASET")
 	case len(args) == 0:
 		return usage(cmd, "DATASET is missing")
 	case f.name == "" && len(args) < 2:
@@ -105,7 +114,10 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	r := request{paths: args[:1], selection: sel, zone: zone, prices: f.prices}
+	r := request{selection: sel, zone: zone, prices: f.prices, demo: f.demo}
+	if !f.demo {
+		r.paths, args = args[:1], args[1:]
+	}
 	return a.withDB(cmd.Context(), r, func(s *source, db *analyze.DB) error {
 		a.warnSkipped(s)
 		// A file that cannot be written is noticed before the question is asked.
@@ -145,7 +157,7 @@ func (f *queryFlags) ask(ctx context.Context, db *analyze.DB, args []string) (*s
 	if f.name != "" {
 		return analyze.Ask(ctx, db, f.name, analyze.Params{TZ: f.tz, Limit: f.limit})
 	}
-	rows, err := db.Query(ctx, args[1])
+	rows, err := db.Query(ctx, args[0])
 	if err != nil {
 		return nil, fmt.Errorf("running the SQL: %w", err)
 	}

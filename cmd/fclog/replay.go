@@ -69,7 +69,7 @@ PATH is as for 'fclog audit'.`,
   fclog replay session.jsonl --variants own.yaml --emit texts
   fclog replay session.jsonl --format html -o replay.html
   fclog replay dataset --calibrate -o rates.json
-  fclog replay session.jsonl --rates rates.json --format json -o replay.json`,
+  fclog replay session.jsonl --format json -o replay.json`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.replay(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)

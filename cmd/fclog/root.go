@@ -16,15 +16,16 @@ func rootCommand(a *app) *cobra.Command {
 		Long: `fclog reads the session logs that coding agents leave behind (FreeCode, Codex,
 Claude Code) and tells what every token was spent on and how large each possible
 saving is. It works offline and never changes a log.`,
-		Example: `  fclog audit                          the newest session on this machine
+		Example: `  fclog audit --demo                   the bundled session
+  fclog replay --demo                  what it would have cost otherwise
+  fclog audit                          the newest session on this machine
   fclog audit session.jsonl            one session
-  fclog audit ~/.codex/sessions --since 7d
+  fclog audit ~/.codex/sessions --since 2026-01-01
   fclog sessions                       what there is to look at
-  fclog import ~/.codex -o dataset     keep it as Parquet
-  fclog query dataset --list           questions that come with fclog
+  fclog import ~/.codex -o kept        keep it as Parquet
+  fclog query --list                   questions that come with fclog
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
-  fclog payload session.jsonl --request 12
-  fclog replay session.jsonl           what it would have cost otherwise
+  fclog payload session.jsonl --request 2
   fclog compare runs/base runs/candidate`,
 		Version:                    version(),
 		SuggestionsMinimumDistance: 2,
@@ -39,7 +40,8 @@ saving is. It works offline and never changes a log.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
 		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), formatsCommand(a))
-	root.InitDefaultCompletionCmd()
+	root.AddCommand(manCommand())
+	addCompletion(root)
 	return root
 }
 

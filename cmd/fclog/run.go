@@ -69,7 +69,7 @@ func (a *app) report(err error) int {
 		a.warn("%v", err)
 		return exitNothing
 	}
-	a.warn("%v", err)
+	a.warn("%v%s", err, pathHint(err))
 	return exitFailed
 }
 

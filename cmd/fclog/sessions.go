@@ -22,6 +22,7 @@ type sessionsFlags struct {
 	outputFlags
 	since, until, agent, tz string
 	last                    int
+	demo                    bool
 }
 
 func sessionsCommand(a *app) *cobra.Command {
@@ -32,9 +33,11 @@ func sessionsCommand(a *app) *cobra.Command {
 		Long: `sessions lists session logs by the time of their last change, newest first. Only
 the start of each file is read. Without PATH it looks where the agents keep their
 logs: ~/.freecode, $CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude.`,
-		Example: `  fclog sessions
+		Example: `  fclog sessions --demo
+  fclog sessions --demo --format json
+  fclog sessions
   fclog sessions --agent codex --last 5
-  fclog sessions /backup/logs --since 2026-03-01`,
+  fclog sessions logs --since 2026-03-01`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.sessions(cmd, f, paths) },
 	}
 	f.outputFlags.add(cmd, "term", "json")
@@ -44,6 +47,7 @@ logs: ~/.freecode, $CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude.`,
 	flags.StringVar(&f.agent, "agent", "", "only logs of this `AGENT`: freecode, codex, claude-code")
 	flags.IntVar(&f.last, "last", 0, "only the newest `N`")
 	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the times shown, such as Europe/Berlin")
+	flags.BoolVar(&f.demo, "demo", false, "list the bundled session")
 	complete(cmd, "agent", agentNames())
 	return cmd
 }
@@ -65,7 +69,7 @@ func (a *app) sessions(cmd *cobra.Command, f *sessionsFlags, paths []string) err
 	if err != nil {
 		return err
 	}
-	found, err := a.foundSessions(cmd.Context(), paths)
+	found, err := a.foundOrBundled(cmd, f, paths)
 	if err != nil {
 		return err
 	}
@@ -87,6 +91,30 @@ func (a *app) sessions(cmd *cobra.Command, f *sessionsFlags, paths []string) err
 	})
 }
 
+// foundOrBundled lists the bundled session or what is found.
+func (a *app) foundOrBundled(cmd *cobra.Command, f *sessionsFlags, paths []string) (found []foundSession, err error) {
+	if !f.demo {
+		return a.foundSessions(cmd.Context(), paths)
+	}
+	if len(paths) > 0 {
+		return nil, usage(cmd, "--demo lists the bundled session and takes no PATH")
+	}
+	s, err := a.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer closing(s.close, &err)
+	path, err := a.local(cmd.Context(), s, request{demo: true})
+	if err != nil {
+		return nil, err
+	}
+	found, err = a.foundSessions(cmd.Context(), path)
+	for i := range found {
+		found[i].File = s.name(found[i].File)
+	}
+	return found, err
+}
+
 // foundSessions looks under the paths, or where the agents keep their logs.
 func (a *app) foundSessions(ctx context.Context, paths []string) ([]foundSession, error) {
 	var out []foundSession
@@ -95,7 +123,7 @@ func (a *app) foundSessions(ctx context.Context, paths []string) ([]foundSession
 		for _, s := range installed {
 			out = append(out, foundSession{s.Path, s.Format.Name, s.Modified, s.Bytes})
 		}
-		return out, err
+		return out, emptyMachine(err)
 	}
 	for _, p := range paths {
 		if once, err := readOnce(p); once || err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fclog/fclog/internal/nearest"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/replay/variants"
@@ -37,7 +38,7 @@ func (a *app) variants(cmd *cobra.Command, f *outputFlags, names []string) error
 	if len(names) == 1 {
 		v, ok := variants.Find(names[0])
 		if !ok {
-			return usage(cmd, "no variant %q; there are %s", names[0], strings.Join(variantNames(), ", "))
+			return usage(cmd, "no variant %q%s; there are %s", names[0], nearest.Hint(names[0], variantNames()), strings.Join(variantNames(), ", "))
 		}
 		list = []replay.Variant{v}
 	}

@@ -24,7 +24,8 @@ It changes nothing.
 
 It exits with 0 if the dataset is sound, 1 if something is wrong, 3 if there is no
 dataset. Leftovers of a killed import are listed and are no fault.`,
-		Example: `  fclog verify dataset
+		Example: `  fclog import --demo -o dataset
+  fclog verify dataset
   fclog verify dataset --format json`,
 		Args: checked(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.verify(cmd, f, args[0]) },

@@ -57,7 +57,8 @@ type request struct {
 	zone      *time.Location
 	prices    []string // files that override the built-in prices
 	keep      string   // dataset to keep; "" a temporary one
-	demo      bool
+	demo      bool     // the bundled session
+	candidate bool     // with demo: the other arm of the bundled A/B
 }
 
 // open resolves what was named to a dataset, importing logs where needed. The
@@ -230,7 +231,7 @@ func (a *app) warnSkipped(s *source) {
 func (s *source) named(err error, paths []string) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) {
-		return fmt.Errorf("cannot read %s: %w", disk.Path, disk.Err)
+		return missingFile(disk)
 	}
 	text := err.Error()
 	for _, p := range paths {
@@ -252,7 +253,11 @@ func (e renamedError) Unwrap() error { return e.err }
 // bundled session, into the temporary folder.
 func (a *app) local(ctx context.Context, s *source, r request) ([]string, error) {
 	if r.demo {
-		path, err := demo.Unpack(filepath.Join(s.temp, "demo"))
+		unpack := demo.Unpack
+		if r.candidate {
+			unpack = demo.UnpackCandidate
+		}
+		path, err := unpack(filepath.Join(s.temp, "demo"))
 		s.renamed[path] = "bundled session"
 		return []string{path}, err
 	}
@@ -340,7 +345,7 @@ func (a *app) copyInput(to io.Writer, from string) error {
 func (a *app) newest(ctx context.Context, sel analyze.Selection) ([]string, error) {
 	found, _, err := formats.Installed(ctx, a.getenv)
 	if err != nil {
-		return nil, fmt.Errorf("%w; name a log file or folder", err)
+		return nil, emptyMachine(err)
 	}
 	var paths []string
 	for _, f := range found {

@@ -1,6 +1,6 @@
-// Package demo holds a bundled session, for a first look at fclog without logs
-// of one's own: an invented agent repairs an invented project. README.md tells
-// how it is made.
+// Package demo holds two bundled sessions, for a first look at fclog without logs
+// of one's own: an invented agent repairs an invented project, with and without line
+// numbers in what it reads. README.md tells how they are made.
 package demo
 
 import (
@@ -21,10 +21,19 @@ import (
 //go:embed session.tar.zst
 var session []byte
 
+//go:embed candidate.tar.zst
+var candidate []byte
+
 // Unpack writes the session below a folder, laid out as in FreeCode's home, and
 // returns the path of its event log.
-func Unpack(dir string) (path string, err error) {
-	z, err := zstd.NewReader(bytes.NewReader(session), zstd.WithDecoderConcurrency(1))
+func Unpack(dir string) (path string, err error) { return unpack(session, dir) }
+
+// UnpackCandidate is Unpack for the same work of an agent whose reads come without
+// line numbers: the other arm of an A/B.
+func UnpackCandidate(dir string) (path string, err error) { return unpack(candidate, dir) }
+
+func unpack(archive []byte, dir string) (path string, err error) {
+	z, err := zstd.NewReader(bytes.NewReader(archive), zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return "", fmt.Errorf("unpacking the bundled session: %w", err)
 	}

@@ -88,7 +88,8 @@ type session struct {
 	lastAt   time.Time
 }
 
-func simulate() []file {
+// simulate plays the script; plain has the agent read files without line numbers.
+func simulate(plain bool) []file {
 	s := &session{
 		project: newProject(),
 		tokens:  tokens.New(),
@@ -96,6 +97,7 @@ func simulate() []file {
 		now:     time.Date(2026, time.August, 18, 8, 2, 11, 0, time.UTC),
 		nudged:  nudgeEvery,
 	}
+	s.project.plain = plain
 	for _, r := range script() {
 		s.run(r)
 	}

@@ -11,23 +11,25 @@ import (
 	"github.com/fclog/fclog/internal/demo"
 )
 
-// TestBundledSessionIsUpToDate: the simulation gives what the binary carries.
-func TestBundledSessionIsUpToDate(t *testing.T) {
-	dir := t.TempDir()
-	path, err := demo.Unpack(dir)
-	require.NoError(t, err)
-	assert.FileExists(t, path)
-	for _, f := range simulate() {
-		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.path)))
+// TestBundledSessionsAreUpToDate: the simulation gives what the binary carries.
+func TestBundledSessionsAreUpToDate(t *testing.T) {
+	for plain, unpack := range map[bool]func(string) (string, error){false: demo.Unpack, true: demo.UnpackCandidate} {
+		dir := t.TempDir()
+		path, err := unpack(dir)
 		require.NoError(t, err)
-		assert.True(t, string(f.content) == string(got), "%s differs: run go run ./internal/demo/generate", f.path)
+		assert.FileExists(t, path)
+		for _, f := range simulate(plain) {
+			got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(f.path)))
+			require.NoError(t, err)
+			assert.True(t, string(f.content) == string(got), "%s differs: run go run ./internal/demo/generate", f.path)
+		}
 	}
 }
 
 // TestSessionFitsTheBudget: the simulation leaves out FreeCode's history
 // pruning, which begins at 200 000 characters of results.
 func TestSessionFitsTheBudget(t *testing.T) {
-	files := simulate()
+	files := simulate(false)
 	s := 0
 	for _, f := range files {
 		if filepath.Base(f.path) == "messages.jsonl" {

@@ -1,5 +1,6 @@
-// Generate makes the bundled session of fclog: an invented agent, simulated by
-// FreeCode's rules of August 2026, repairs an invented project.
+// Generate makes the bundled sessions of fclog: an invented agent, simulated by
+// FreeCode's rules of August 2026, repairs an invented project, once as it was and once without
+// line numbers in front of what it reads.
 //
 // Run it from the root of the repository: go run ./internal/demo/generate
 package main
@@ -8,6 +9,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,17 +17,24 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const target = "internal/demo/session.tar.zst"
+const (
+	target    = "internal/demo/session.tar.zst"
+	candidate = "internal/demo/candidate.tar.zst"
+)
 
 func main() {
-	data, err := archive(simulate())
-	if err == nil {
-		err = os.WriteFile(target, data, 0o644)
-	}
-	if err != nil {
+	if err := errors.Join(write(target, simulate(false)), write(candidate, simulate(true))); err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
+}
+
+func write(name string, files []file) error {
+	data, err := archive(files)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
 }
 
 // file is one file of FreeCode's home folder.

@@ -28,6 +28,7 @@ type project struct {
 	files   map[string]string
 	results map[string]string // whole results by call ID
 	soaked  int               // stations the soak test is through with
+	plain   bool              // reads come without line numbers
 }
 
 func newProject() *project {
@@ -119,7 +120,10 @@ func (p *project) read(name string, a arguments) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<path>%s/%s</path>\n<type>file</type>\n<content>\n", root, name)
 	for n := first; n <= last; n++ {
-		fmt.Fprintf(&b, "%d: %s\n", n, lines[n-1])
+		if !p.plain {
+			fmt.Fprintf(&b, "%d: ", n)
+		}
+		b.WriteString(lines[n-1] + "\n")
 	}
 	return b.String() + "\n" + footer + "\n</content>"
 }
