@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/fclog/fclog/internal/term"
@@ -52,6 +53,7 @@ const (
 
 // Figure draws the stack.
 func (s Stack) Figure() Figure {
+	s = s.withoutIdleLanes()
 	f := Figure{ID: s.ID, Title: s.Title, Desc: s.Desc, Height: stackHeight + len(s.Lanes)*(laneHeight+laneGap) + laneGap}
 	top := 0.0
 	for _, c := range s.Columns {
@@ -67,6 +69,26 @@ func (s Stack) Figure() Figure {
 	f.Legend = s.legend()
 	f.Twin = s.twin()
 	return f
+}
+
+// withoutIdleLanes leaves out what never happened.
+func (s Stack) withoutIdleLanes() Stack {
+	var lanes []Lane
+	columns := slices.Clone(s.Columns)
+	for i := range columns {
+		columns[i].Lanes = nil
+	}
+	for l, lane := range s.Lanes {
+		if !slices.ContainsFunc(s.Columns, func(c StackColumn) bool { return c.Lanes[l] }) {
+			continue
+		}
+		lanes = append(lanes, lane)
+		for i := range columns {
+			columns[i].Lanes = append(columns[i].Lanes, s.Columns[i].Lanes[l])
+		}
+	}
+	s.Lanes, s.Columns = lanes, columns
+	return s
 }
 
 func (c StackColumn) sum() float64 {

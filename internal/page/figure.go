@@ -102,9 +102,16 @@ func coordinate(v float64) string {
 	return s
 }
 
+// thinnest is the width in percent of what is there but too small to be seen.
+const thinnest = 0.3
+
 // part is a piece of a track from one share of it to another.
 func part(class string, from, to float64) BarPart {
-	return BarPart{Kind: "rect", Class: class, X: coordinate(100 * from), W: coordinate(max(100*(to-from), 0.3))}
+	width := 100 * (to - from)
+	if width > 0 {
+		width = max(width, thinnest)
+	}
+	return BarPart{Kind: "rect", Class: class, X: coordinate(100 * from), W: coordinate(width)}
 }
 
 func tick(class string, at float64) BarPart {

@@ -36,7 +36,6 @@ type Section struct {
 	Lines   []Text
 	Figures []Figure
 	Table   *Table
-	Fold    bool // the table opens on demand: a figure shows the same
 	After   []Prose
 	Texts   []Excerpt
 }
@@ -78,6 +77,21 @@ type Column struct {
 	Minor  bool // left out where there is little room
 }
 
+// Class is the column's style: numbers to the right, bars, and what gives way.
+func (c Column) Class() string {
+	class := ""
+	switch {
+	case c.Bar:
+		class = "b"
+	case c.Number:
+		class = "n"
+	}
+	if c.Minor {
+		class = strings.TrimSpace(class + " m")
+	}
+	return class
+}
+
 // Row is one row; notes stand below it over the whole width.
 type Row struct {
 	Excerpt string // ID of a text that belongs to it; "" none
@@ -104,9 +118,7 @@ func (c Cell) Percent() string {
 // Write writes the page.
 func Write(w io.Writer, p Page) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"safe": safe, "policy": policy, "bars": func(c []Column, i int) bool { return c[i].Bar },
-		"number": func(c []Column, i int) bool { return c[i].Number },
-		"minor":  func(c []Column, i int) bool { return c[i].Minor },
+		"safe": safe, "policy": policy, "fields": strings.Fields, "class": func(c []Column, i int) string { return c[i].Class() },
 		// Both are files of this package, and the policy holds their hashes.
 		"style": func() template.CSS { return template.CSS(style) }, "script": func() template.JS { return template.JS(script) },
 	}).ParseFS(templateFiles, "*.html")

@@ -22,7 +22,7 @@
     if (!row) return;
     const heads = row.closest('table').tHead.rows[0].cells;
     const title = element('h3');
-    if (row.cells[0].className === '' && heads[0].className === 'n') title.append(heads[0].textContent + ' ');
+    if (row.cells[0].className === '' && heads[0].classList.contains('n')) title.append(heads[0].textContent + ' ');
     copy(title, row.cells[0]);
     const list = element('dl');
     for (let i = 1; i < row.cells.length; i++) {

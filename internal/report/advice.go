@@ -151,7 +151,7 @@ func howSure(a *analyze.Audit) string {
 		return s + "The log holds no usage: everything here is counted by fclog, and prices and caching are unknown. How the model would behave with less in front of it, no log can tell: a live A/B shows that."
 	}
 	s += "How much was sent is measured by the provider. What it consisted of is counted"
-	if explained := medianExplained(a.Counting); explained != nil {
+	if explained := explainedGrowth(a.Counting); explained != nil {
 		s += fmt.Sprintf("; the logged content explains %s of the recorded growth", term.Percent(*explained))
 		if *explained < 0.9 {
 			s += ", so shares of single pieces may be off by as much as the rest"
@@ -161,4 +161,21 @@ func howSure(a *analyze.Audit) string {
 		s += fmt.Sprintf("; %s of the input is not in the log at all", term.Percent(*part))
 	}
 	return s + ". How the model would behave with less in front of it, no log can tell: a live A/B shows that."
+}
+
+// explainedGrowth is how much of the growth is explained over all sessions, each by
+// the pairs of requests it was scored on.
+func explainedGrowth(list []analyze.Counting) *float64 {
+	sum, pairs := 0.0, int64(0)
+	for _, c := range list {
+		if c.Explained != nil {
+			sum += *c.Explained * float64(c.Pairs)
+			pairs += c.Pairs
+		}
+	}
+	if pairs == 0 {
+		return nil
+	}
+	mean := sum / float64(pairs)
+	return &mean
 }

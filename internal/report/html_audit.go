@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"html"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type auditCharts struct {
 	texts    map[analyze.ItemKey]string
 	excerpts map[analyze.ItemKey]string // IDs of texts that are shown
 	shown    []page.Excerpt
+	bytes    int // of them, about
 	options  Options
 }
 
@@ -33,7 +35,9 @@ func (c *auditCharts) addTo(p *page.Page) {
 	for i := range p.Sections {
 		s := &p.Sections[i]
 		s.Figures = figures[s.ID]
-		s.Fold = len(s.Figures) > 0 && s.ID != "savings"
+		if s.ID == "items" && len(s.Figures) > 0 || s.ID == "sessions" {
+			s.Table = nil // the figure's own has the same and more
+		}
 	}
 	c.order(p)
 	if len(c.shown) > 0 {
@@ -195,7 +199,7 @@ func (c *auditCharts) lifetimes() []page.Figure {
 func (c *auditCharts) life(x analyze.Lifetime) (page.Life, bool) {
 	name := textOf(itemKind(x.TopItem).text, maxHTMLCell)
 	life := page.Life{
-		Name: name, Sub: fromLogCell(x.What).Text, Class: class(x.Kind), Excerpt: c.excerpt(x.TopItem),
+		Name: name, Sub: page.FromLog(term.Fit(shortName(deref(x.What)), maxHTMLCell)), Class: class(x.Kind), Excerpt: c.excerpt(x.TopItem),
 		Value: fmt.Sprintf("%s · %s×", term.Short(provider(x.CarriedTokens, x.BilledTokens)), term.Exact(x.Requests)),
 		Cells: itemCells(x.TopItem),
 	}
@@ -217,7 +221,7 @@ func itemCells(x analyze.TopItem) []page.Cell {
 // How much log text a page shows.
 const (
 	maxExcerptLines = 40
-	maxExcerpts     = 60
+	maxExcerptBytes = 500_000 // as escaped, so that pages stay small
 )
 
 // excerpt makes the text of an item part of the page and returns its ID; "" where
@@ -228,8 +232,12 @@ func (c *auditCharts) excerpt(x analyze.TopItem) string {
 		return id
 	}
 	body, ok := c.texts[key]
-	if !ok || len(c.shown) == maxExcerpts {
+	if !ok || c.bytes > maxExcerptBytes {
 		return ""
+	}
+	part := excerptPart(body, maxExcerptLines)
+	for _, l := range part.Lines {
+		c.bytes += len(html.EscapeString(l.S)) + len(`<bdi class="log"></bdi>`)
 	}
 	id := fmt.Sprintf("text-%d", len(c.shown)+1)
 	c.excerpts[key] = id
@@ -237,7 +245,7 @@ func (c *auditCharts) excerpt(x analyze.TopItem) string {
 	if what := deref(x.What); what != "" {
 		name = page.Text{S: term.Fit(deref(x.Tool)+" "+what, maxHTMLCell), Log: true}
 	}
-	c.shown = append(c.shown, page.Excerpt{ID: page.Own(id), Name: name, Parts: []page.ExcerptPart{excerptPart(body, maxExcerptLines)}})
+	c.shown = append(c.shown, page.Excerpt{ID: page.Own(id), Name: name, Parts: []page.ExcerptPart{part}})
 	return id
 }
 

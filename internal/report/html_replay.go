@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fclog/fclog/internal/page"
 	"github.com/fclog/fclog/internal/term"
@@ -50,7 +51,7 @@ func tokenFigure(r *Replay) (page.Figure, bool) {
 		Heads: append(numbers("saved", "at most", "share", "with many detours", "with few"), page.Column{Title: "verdict"}),
 	}
 	for _, e := range r.Report.Variants {
-		if e.StaticSavingTokens == nil || e.Unsupported != nil {
+		if e.StaticSavingTokens == nil || e.Unsupported != nil || e.Idle() {
 			continue
 		}
 		size := float64(*e.StaticSavingTokens)
@@ -78,7 +79,7 @@ func usdFigure(r *Replay) (page.Figure, bool) {
 		Heads: append(numbers("saved", "at most", "with many detours", "with few"), page.Column{Title: "verdict"}),
 	}
 	for _, e := range r.Report.Variants {
-		if e.StaticSavingUSD == nil || e.Unsupported != nil {
+		if e.StaticSavingUSD == nil || e.Unsupported != nil || e.Idle() {
 			continue
 		}
 		size := *e.StaticSavingUSD
@@ -122,10 +123,7 @@ func replayVerdict(r *Replay) string {
 	if plainVariant.MatchString(e.Variant) {
 		name = "`" + e.Variant + "`"
 	}
-	s := fmt.Sprintf("**Try first:** %s, **%s**. With the model behaving as recorded it saves %s of the input tokens", name, e.Verdict, term.Opt(e.StaticSavingShare, term.Percent))
-	if e.StaticSavingUSD != nil && *e.StaticSavingUSD > 0 {
-		s += " and " + usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)
-	}
+	s := fmt.Sprintf("**Try first:** %s, **%s**. With the model behaving as recorded it saves %s", name, e.Verdict, savedInWords(e))
 	switch d := e.Detours; {
 	case d != nil && e.BreakEvenRequestsTokens != nil:
 		s += fmt.Sprintf("; %s detours are expected (%s to %s), and %s would eat the saving", few(d.Expected), few(d.Low), few(d.High), few(*e.BreakEvenRequestsTokens))
@@ -133,6 +131,21 @@ func replayVerdict(r *Replay) string {
 		s += "; nothing is cut that the model could miss"
 	}
 	return s + ". Whether the model makes more requests then, only a live A/B shows."
+}
+
+// savedInWords is what a variant saves in tokens, in USD, or both.
+func savedInWords(e replay.Estimate) string {
+	var parts []string
+	if e.StaticSavingShare != nil && *e.StaticSavingShare > 0 {
+		parts = append(parts, term.Percent(*e.StaticSavingShare)+" of the input tokens")
+	}
+	if e.StaticSavingUSD != nil && *e.StaticSavingUSD > 0 {
+		parts = append(parts, usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh))
+	}
+	if len(parts) == 1 && e.StaticSavingUSD != nil && *e.StaticSavingUSD > 0 {
+		return parts[0] + ", but no tokens: what is sent gets cheaper"
+	}
+	return strings.Join(parts, " and ")
 }
 
 // better prefers what is free by rule, then what saves the larger share.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/page"
@@ -82,9 +83,9 @@ func (c *auditCharts) itemNodes(kind string, tool *string) []page.Node {
 		if x.Kind != kind || (x.Tool == nil) != (tool == nil) || deref(x.Tool) != deref(tool) {
 			continue
 		}
-		name := fromLogCell(x.What).Text
-		if name.S == "" {
-			name = page.Own("item " + term.Exact(x.Item))
+		name := page.Own("item " + term.Exact(x.Item))
+		if what := shortName(deref(x.What)); what != "" {
+			name = page.FromLog(term.Fit(what, maxHTMLCell))
 		}
 		out = append(out, page.Node{
 			Name: name, Class: class(kind), Value: float64(provider(x.CarriedTokens, x.BilledTokens)), Excerpt: c.excerpt(x),
@@ -92,6 +93,14 @@ func (c *auditCharts) itemNodes(kind string, tool *string) []page.Node {
 		})
 	}
 	return out
+}
+
+// shortName is the file of a path, for where there is little room; other text stays.
+func shortName(what string) string {
+	if strings.ContainsAny(what, " \t\n") {
+		return what
+	}
+	return what[strings.LastIndexAny(strings.TrimRight(what, `/\`), `/\`)+1:]
 }
 
 // savings are the upper bounds of all techniques on one scale.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/glamour"
@@ -38,6 +39,9 @@ func newProseRenderer(width int, color bool) (*proseRenderer, error) {
 	return &proseRenderer{glamour: r}, nil
 }
 
+// fill is blanks at the end of a line, before the end of a style where one is on.
+var fill = regexp.MustCompile(` (?:\x1b\[[0-9;]*m| )*$`)
+
 // render returns the lines of one paragraph, without the blanks glamour fills
 // them up with.
 func (r *proseRenderer) render(markdown string) ([]string, error) {
@@ -47,7 +51,7 @@ func (r *proseRenderer) render(markdown string) ([]string, error) {
 	}
 	lines := strings.Split(strings.Trim(undoBreaks.Replace(out), "\n"), "\n")
 	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+		lines[i] = fill.ReplaceAllStringFunc(lines[i], func(end string) string { return strings.ReplaceAll(end, " ", "") })
 	}
 	return lines, nil
 }
