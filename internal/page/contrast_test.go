@@ -16,7 +16,7 @@ var colour = regexp.MustCompile(`--([a-z_]+): #([0-9a-f]{6})`)
 // colours are the colours of the light and of the dark scheme.
 func colours(t *testing.T) [2]map[string]string {
 	t.Helper()
-	light, dark, found := strings.Cut(style, "@media (prefers-color-scheme: dark)")
+	light, dark, found := strings.Cut(style, "@media screen and (prefers-color-scheme: dark)")
 	require.True(t, found)
 	dark, _, _ = strings.Cut(dark, "* { box-sizing")
 	var out [2]map[string]string

@@ -50,10 +50,15 @@
     return Array.from(mark.closest('figure').querySelectorAll('.mark[data-row]'));
   }
 
+  // Scrolling brings other marks under a pointer that does not move: they are not meant.
+  let at = '';
   document.addEventListener('pointerover', function (event) {
+    const here = event.clientX + ' ' + event.clientY;
+    if (here === at || pinned) return;
+    at = here;
     const mark = markOf(event);
-    if (mark && !pinned) show(mark);
-    if (!mark && !pinned && !panel.contains(event.target)) panel.hidden = true;
+    if (mark) show(mark);
+    else if (!panel.contains(event.target)) panel.hidden = true;
   });
   document.addEventListener('click', function (event) {
     const mark = markOf(event);
@@ -79,8 +84,7 @@
     if (step === undefined) return;
     event.preventDefault();
     const marks = marksOf(mark);
-    const at = Math.min(Math.max(marks.indexOf(mark) + step, 0), marks.length - 1);
-    marks[at].focus();
+    marks[Math.min(Math.max(marks.indexOf(mark) + step, 0), marks.length - 1)].focus();
   });
 
   for (const figure of document.querySelectorAll('figure')) {

@@ -356,3 +356,52 @@ func TestPageStaysSmall(t *testing.T) {
 func TestPageOfNothing(t *testing.T) {
 	checkInert(t, parse(t, auditPage(t, report.HTMLAudit{Audit: &analyze.Audit{}, Charts: &analyze.Charts{}})))
 }
+
+func TestHostileTextInReplayAndCompareHTML(t *testing.T) {
+	want := map[string]map[string]int{}
+	for name, text := range pages(t, "plain") {
+		want[name] = checkInert(t, parse(t, text))
+	}
+	for _, s := range append(termtest.Hostile(), `</script><script>alert(1)</script>`, `"><svg onload=alert(1)>`) {
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		for name, text := range pages(t, s) {
+			got := checkInert(t, parse(t, text))
+			for _, element := range []string{"script", "style", "svg", "table", "a", "section", "figure", "h1", "h2"} {
+				assert.Equal(t, want[name][element], got[element], "%s of %s with %q", element, name, s)
+			}
+		}
+	}
+}
+
+func TestReplayAndCompareChartsAreTheirNumbers(t *testing.T) {
+	replayed := sampleReplay("plain")
+	var out bytes.Buffer
+	require.NoError(t, report.ReplayHTML(&out, replayed, report.ReplayOptions{}))
+	rows := twin(t, parse(t, out.String()), "saved")
+	i := 0
+	for _, e := range replayed.Report.Variants {
+		if e.StaticSavingTokens == nil || e.Unsupported != nil || e.Idle() {
+			continue
+		}
+		assert.Equal(t, *e.StaticSavingTokens, number(t, rows[i][1]), e.Variant)
+		if e.Detours != nil && e.BreakEvenRequestsTokens != nil && *e.StaticSavingTokens > 0 {
+			left := float64(*e.StaticSavingTokens) * (1 - e.Detours.High / *e.BreakEvenRequestsTokens)
+			assert.InDelta(t, left, number(t, rows[i][4]), 1, e.Variant)
+		}
+		i++
+	}
+	assert.Len(t, rows, i)
+	assert.Positive(t, i)
+
+	compared := sampleComparison(t, "plain")
+	out.Reset()
+	require.NoError(t, report.CompareHTML(&out, compared, report.Options{}))
+	rows = twin(t, parse(t, out.String()), "changes")
+	require.NotEmpty(t, rows)
+	assert.Equal(t, "tokens", rows[0][0])
+	change, err := strconv.ParseFloat(strings.Trim(strings.NewReplacer("−", "-", "~", "", "%", "", "+", "", " ", "").Replace(rows[0][1]), " "), 64)
+	require.NoError(t, err)
+	assert.InDelta(t, *compared.Deltas.Tokens.Percent, change, 0.06)
+}
