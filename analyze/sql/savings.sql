@@ -4,7 +4,7 @@
 -- is for `fclog replay` to say. Tokens are the provider's where it reported usage, raw counts where it did not.
 -- output-compression: all results of shell commands. line-number-prefixes: the line numbers in file reads.
 -- recurring-block: system prompt, tool definitions, project context and reminders, and the constant part of what no
--- logged content explains (per chain, up to the 10 % quantile). inline-batching: requests whose response only polled
+-- logged content explains (its estimate; per chain, up to the 10 % quantile, where there is none). inline-batching: requests whose response only polled
 -- background work, with their calls and results afterwards; requests that a notification caused which told nothing new
 -- or could have been one with the next, with it and its answer afterwards. repeats-and-re-reads: calls and results of strict repeats
 -- and of overlapping re-reads, polls and to-do lists apart. serial-chains: requests that one wide response would
@@ -41,17 +41,15 @@ prefixes AS (
   SELECT sum(prefix_once) AS once, sum(prefix_carried) AS carried FROM sized WHERE prefix_once > 0
 ),
 constant AS (
-  SELECT part, session_id, chain, greatest(quantile_cont(unlogged_tokens, 0.1), 0) AS tokens
+  SELECT part, session_id, unlogged_tokens,
+         greatest(coalesce(constant_tokens, quantile_cont(unlogged_tokens, 0.1) OVER (PARTITION BY part, session_id, chain)), 0) AS tokens
   FROM requests
   WHERE counts AND unlogged_tokens IS NOT NULL
-  GROUP BY ALL
 ),
 unlogged AS (
   SELECT (SELECT sum(tokens) FROM (SELECT max(tokens) AS tokens FROM constant GROUP BY part, session_id)) AS once,
-         sum(greatest(least(r.unlogged_tokens, c.tokens), 0)) AS carried
-  FROM requests r
-  JOIN constant c USING (part, session_id, chain)
-  WHERE r.counts AND r.unlogged_tokens IS NOT NULL
+         sum(greatest(least(unlogged_tokens, tokens), 0)) AS carried
+  FROM constant
 ),
 block AS (
   SELECT coalesce(sum(i.once), 0) + coalesce((SELECT once FROM unlogged), 0) AS once,
