@@ -185,7 +185,7 @@ func (d *DB) rawViews() []string {
 	var out []string
 	for _, table := range dataset.Tables() {
 		patterns := d.asideFiles(table)
-		if _, err := os.Stat(filepath.Join(d.root, table)); err == nil {
+		if hasFiles(filepath.Join(d.root, table)) {
 			patterns = append(patterns, glob(d.root, table))
 		}
 		for i, p := range patterns {
@@ -194,6 +194,21 @@ func (d *DB) rawViews() []string {
 		out = append(out, rawView(table, "["+strings.Join(patterns, ", ")+"]"))
 	}
 	return out
+}
+
+// hasFiles tells whether a table has any file: an import that was killed early may
+// have made nothing but its folders, and a pattern that matches nothing is an error.
+func hasFiles(folder string) bool {
+	found := false
+	// What cannot be read is told by DuckDB.
+	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".parquet" {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // asideFiles is the file without rows that an older dataset's table is read with.
@@ -350,6 +365,9 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	// before DuckDB is asked.
 	if !readers.MatchString(query) {
 		return nil, ErrNotQuery
+	}
+	if err := d.mayCall(ctx, query); err != nil {
+		return nil, err
 	}
 	if err := d.mayRun(query); err != nil {
 		return nil, err

@@ -155,3 +155,15 @@ func TestManyRowsAndLongTexts(t *testing.T) {
 		assert.Equal(t, []string{"true"}, got)
 	}
 }
+
+// An import that is killed at once may have made a folder and not yet its file.
+func TestFolderWithoutFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, session("codex", "a", day(1, 0)))
+	folder := filepath.Join(dir, "problems", "source=none", "month=none")
+	require.NoError(t, os.RemoveAll(folder))
+	require.NoError(t, os.MkdirAll(folder, 0o700))
+	db := open(t, Options{Dataset: dir})
+	assert.Equal(t, []string{"1"}, rowsOf(t, db, "SELECT count(*) FROM sessions"))
+	assert.Equal(t, []string{"0"}, rowsOf(t, db, "SELECT count(*) FROM problems"))
+}

@@ -76,8 +76,11 @@ func (s *store) merge(parts []committed) error {
 		t.write = func(create creator, path string) error { return merge(create, path, paths, keep) }
 		tables = append(tables, t)
 	}
-	if err := s.commit(to, tables); err != nil {
-		return &WriteError{err}
+	// A merge that was killed while it took the merged files away is done but for that.
+	if !standsWhole(to, parts, owner) {
+		if err := s.commit(to, tables); err != nil {
+			return &WriteError{err}
+		}
 	}
 	for _, p := range from {
 		if p.stem == to.stem {
@@ -109,6 +112,17 @@ func sources(parts []committed) (from []place, owner map[string]string) {
 		return 1
 	})
 	return from, owner
+}
+
+// standsWhole says whether a place holds all the parts that are to be merged there.
+func standsWhole(to place, parts []committed, owner map[string]string) bool {
+	there := 0
+	for _, c := range parts {
+		if c.place == to {
+			there++
+		}
+	}
+	return there == len(owner)
 }
 
 func mergedStem(owner map[string]string) string {

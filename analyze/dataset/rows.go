@@ -31,6 +31,7 @@ func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 	rows := &Rows{}
 	seen := map[string]bool{}
 	for _, s := range sessions {
+		s.ID = validString(s.ID)
 		if seen[s.ID] || s.Source != sessions[0].Source {
 			return nil, fmt.Errorf("session %s of %s: a second one, or of another format, in the same file", s.ID, s.Source)
 		}
@@ -39,6 +40,7 @@ func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 		rows.addSession(s, measure.Measure(s, o.tokens), o)
 		rows.Sessions[len(rows.Sessions)-1].Contents = contents(before, rows.counts())
 	}
+	rows.validStrings()
 	return rows, nil
 }
 

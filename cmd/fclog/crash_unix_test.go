@@ -206,6 +206,7 @@ func (c *crasher) stage(s *crashStage, dir string, most int) (kills int) {
 		c.look(s, dir)
 	}
 	s.kills += kills
+	fmt.Fprintf(os.Stderr, "%s: %d kills\n", s.name, s.kills)
 	if kills == most { // it has not got to its end by itself
 		got := c.h.run(s.args...)
 		require.Equal(c.t, 0, got.code, got.stderr)
