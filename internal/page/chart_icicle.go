@@ -30,7 +30,8 @@ var layers = []float64{40, 40, 72}
 const (
 	layerGap  = 2
 	minCell   = 0.12 // percent: narrower cells cannot be seen
-	minLetter = 1.5  // percent: narrower cells bear no name
+	minLetter = 3    // percent: narrower cells bear no name
+	roomy     = 14   // percent: wider cells bear it on narrow screens too
 )
 
 // Figure draws it.
@@ -77,7 +78,7 @@ func (c Icicle) add(f *Figure, n Node, depth int, x, total float64) float64 {
 		s := Shape{Kind: "cell", Class: n.Class, X: coordinate(x), Y: coordinate(y), W: coordinate(width), H: coordinate(layers[depth]), Row: row,
 			Label: fmt.Sprintf("%s, %s", term.Short(int64(n.Value)), term.Percent(share)), LabelExtra: Own(n.Name.plain())}
 		if width >= minLetter {
-			s.Text = Own(n.Name.plain())
+			s.Text, s.Small = Own(n.Name.plain()), width < roomy
 		}
 		f.Shapes = append(f.Shapes, s)
 	}

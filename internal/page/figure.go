@@ -54,6 +54,7 @@ type Shape struct {
 	Text       Text
 	Paths      []Path // of a plot
 	ViewBox    string // of a plot
+	Small      bool   // of a cell: no room for its text on a narrow screen
 	Row        string // row of the twin that tells about it; "" none
 	Label      string // said of it
 	LabelExtra Text   // log text that follows

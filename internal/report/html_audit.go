@@ -81,8 +81,16 @@ func (c *auditCharts) payloads() []page.Figure {
 	for _, k := range kinds {
 		s.Series = append(s.Series, page.Series{Class: class(k), Name: page.Own(kindName(k))})
 	}
+	usage := slices.ContainsFunc(requests, func(r analyze.ChartRequest) bool { return r.InputTokens != nil })
+	if !usage {
+		s.Desc = "Tokens of each request of the main conversation as fclog counts them, stacked by kind of content, because usage is not logged."
+	}
 	for _, r := range requests {
-		s.Columns = append(s.Columns, stackColumn(r, kinds))
+		col := stackColumn(r, kinds)
+		if usage && r.InputTokens == nil { // in no total either
+			col.Values = nil
+		}
+		s.Columns = append(s.Columns, col)
 	}
 	return []page.Figure{s.Figure()}
 }
@@ -137,6 +145,9 @@ func happened(r analyze.ChartRequest) string {
 	}
 	if r.Polled {
 		out = append(out, "only a poll")
+	}
+	if r.InputTokens == nil {
+		out = append(out, "usage not logged")
 	}
 	if r.Kind != "turn" {
 		out = append(out, words(r.Kind))
