@@ -286,3 +286,25 @@ state static status storage store stream string struct submit subscribe success 
 task template tenant terminal test text theme thread threshold throttle ticket timeout timer title token toggle topic total trace track transaction
 transfer transform transport trigger tuple type unique unit update upload usage user utility validate value variable vector vendor verify version view
 virtual visible volume wait warning watch webhook widget window worker workflow workspace wrapper write yield zone`)
+
+// Text makes a text of some kind: "code", "log", "diff", "json" or "prose". Its
+// parts are as new as in one session; the same seed gives the same text.
+func Text(kind string, bytes int, seed uint64) string {
+	w := newWriter(rand.New(rand.NewPCG(seed, 1)), newProject(seed, 0))
+	var b strings.Builder
+	for b.Len() < bytes {
+		switch kind {
+		case "code":
+			b.WriteString(w.codeLine() + "\n")
+		case "log":
+			b.WriteString(w.testLog(2000))
+		case "diff":
+			b.WriteString(w.diff(2000))
+		case "json":
+			b.WriteString(w.object(2000))
+		default:
+			b.WriteString(w.prose(2000) + "\n")
+		}
+	}
+	return b.String()[:bytes]
+}

@@ -5,9 +5,11 @@
 // special token is plain text. tiktoken-go is the reference in the tests; its
 // regular expressions and its merge are quadratic in one long run of a character
 // class, so the splitter (split.go) and the merges (merge.go, backtrack.go) here are our own.
+// Most of a log comes again: counts of pieces and of lines are remembered (memory.go).
 package tokens
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -84,44 +86,75 @@ type counter struct {
 	classes *classTable
 	split   func(*classTable, string) int
 	table   func() *mergeTable // for long pieces, made at the first one
-	scratch sync.Pool          // *scratch
+	idle    chan *scratch      // what earlier counts worked with, and remember
 }
 
-// scratch is what one count works with: buffers of the merges and the counts of
-// short pieces seen before. Its size is bounded.
+// scratch is what one count works with: buffers of the merges, and the counts of
+// short pieces and of lines seen before. Its size is bounded: 1.7 MB.
 type scratch struct {
 	parts  []part
 	merger merger
-	cache  [cacheSlots]cacheSlot
-}
-
-const (
-	cacheSlots = 1 << 13
-	cacheKey   = 27
-)
-
-// cacheSlot holds the count of the last piece that fell on it.
-type cacheSlot struct {
-	key   [cacheKey]byte
-	size  uint8
-	count uint32
+	pieces [1 << pieceBits]pieceSlot
+	longer [1 << longerBits]longerSlot
+	lines  [1 << lineBits]lineSlot
 }
 
 func newCounter(encoding string, classes *classTable, split func(*classTable, string) int) *counter {
-	c := &counter{vocab: loadVocabulary(encoding), classes: classes, split: split}
+	c := &counter{vocab: loadVocabulary(encoding), classes: classes, split: split, idle: make(chan *scratch, runtime.GOMAXPROCS(0))}
 	c.table = sync.OnceValue(func() *mergeTable { return newMergeTable(c.vocab) })
-	c.scratch.New = func() any { return new(scratch) }
 	return c
 }
 
-// count sums the tokens of the pieces of text. An invalid byte counts as the
+// borrow returns a scratch that nobody else works with.
+func (c *counter) borrow() *scratch {
+	select {
+	case s := <-c.idle:
+		return s
+	default:
+		return new(scratch)
+	}
+}
+
+// giveBack keeps as many for later as can be at work at once.
+func (c *counter) giveBack(s *scratch) {
+	select {
+	case c.idle <- s:
+	default:
+	}
+}
+
+// count sums the tokens of the lines of text. An invalid byte counts as the
 // replacement character, as in tiktoken-go.
 func (c *counter) count(text string) int64 {
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))
 	}
-	s := c.scratch.Get().(*scratch)
-	defer c.scratch.Put(s)
+	s := c.borrow()
+	defer c.giveBack(s)
+	var total int64
+	for len(text) > 0 {
+		n := lineEnd(text)
+		total += c.line(s, text[:n])
+		text = text[n:]
+	}
+	return total
+}
+
+// line counts the tokens of a text that lineEnd has cut.
+func (c *counter) line(s *scratch, line string) int64 {
+	if len(line) < minLine || len(line) > maxLine {
+		return c.sum(s, line)
+	}
+	key := xxh3.HashString128(line)
+	slot := &s.lines[key.Lo>>(64-lineBits)]
+	if slot.key != key {
+		slot.key, slot.count = key, uint32(c.sum(s, line))
+	}
+	return int64(slot.count)
+}
+
+// sum adds the tokens of the pieces of a text.
+func (c *counter) sum(s *scratch, text string) int64 {
 	var total int64
 	for len(text) > 0 {
 		n := c.split(c.classes, text)
@@ -133,22 +166,40 @@ func (c *counter) count(text string) int64 {
 
 // piece counts the tokens of one piece of the split.
 func (c *counter) piece(s *scratch, piece string) int {
-	if len(piece) == 1 {
+	switch {
+	case len(piece) == 1:
 		return 1
+	case len(piece) <= maxPiece:
+		return c.shortPiece(s, piece)
 	}
 	hash := xxh3.HashString(piece)
 	if _, ok := c.vocab.find(piece, hash); ok {
 		return 1
 	}
-	if len(piece) > cacheKey {
+	if len(piece) > longerKey {
 		return c.merge(s, piece)
 	}
-	slot := &s.cache[hash%cacheSlots]
+	slot := &s.longer[hash>>(64-longerBits)]
 	if int(slot.size) == len(piece) && string(slot.key[:slot.size]) == piece {
 		return int(slot.count)
 	}
 	n := c.merge(s, piece)
 	slot.size = uint8(copy(slot.key[:], piece))
-	slot.count = uint32(n)
+	slot.count = uint8(n)
+	return n
+}
+
+// shortPiece counts a piece of 2 to maxPiece bytes.
+func (c *counter) shortPiece(s *scratch, piece string) int {
+	key := keyOf(piece)
+	slot := &s.pieces[key.slot()]
+	if slot.key == key {
+		return int(slot.count)
+	}
+	n := 1
+	if _, ok := c.vocab.find(piece, xxh3.HashString(piece)); !ok {
+		n = c.merge(s, piece)
+	}
+	slot.key, slot.count = key, uint8(n)
 	return n
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fclog/fclog/internal/homes"
 )
 
 // The encodings' published patterns (tiktoken_ext/openai_public.py).
@@ -308,21 +310,63 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-func BenchmarkCount(b *testing.B) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	words := strings.Fields("the return func error err value if nil string request token count session import package test data read write file line number")
-	var text strings.Builder
-	for text.Len() < 1<<20 {
-		text.WriteString(words[rng.IntN(len(words))])
-		text.WriteString([]string{" ", "(", ") {\n\t", "_", ".", " = ", "\n"}[rng.IntN(7)])
-		if rng.IntN(5) == 0 {
-			text.WriteString(randomPiece(rng, "abcdefghijklmnopqrstuvwxyz", 8))
+// The pieces of a text cut into lines are those of the whole, and pieces end at
+// every cut.
+func TestLinesAreCutBetweenPieces(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	letters := append([]rune("\n\n\n\n\n\n\r\r \t  /;)aA1'"), alphabet...)
+	cuts := 0
+	for range 200_000 {
+		var b strings.Builder
+		for range 2 + rng.IntN(14) {
+			b.WriteRune(letters[rng.IntN(len(letters))])
+		}
+		for encoding := range patterns {
+			var cut []string
+			for text := b.String(); len(text) > 0; {
+				n := lineEnd(text)
+				cut = append(cut, ownPieces(encoding, text[:n])...)
+				if text = text[n:]; len(text) > 0 {
+					cuts++
+				}
+			}
+			if !assert.Equal(t, ownPieces(encoding, b.String()), cut, "%s of %q", encoding, b.String()) {
+				return
+			}
 		}
 	}
-	c := New()
-	c.Count(O200K, "warm")
-	b.SetBytes(int64(text.Len()))
-	for b.Loop() {
-		c.Count(O200K, text.String())
+	assert.Greater(t, cuts, 100_000)
+}
+
+// Different pieces have different keys, also where first and last bytes overlap
+// or are filled up.
+func TestPieceKeysTellPiecesApart(t *testing.T) {
+	seen := map[pieceKey]string{}
+	add := func(piece string) {
+		other, ok := seen[keyOf(piece)]
+		assert.True(t, !ok || other == piece, "%q and %q", piece, other)
+		seen[keyOf(piece)] = piece
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 200_000 {
+		piece := make([]byte, 2+rng.IntN(maxPiece-1))
+		for i := range piece {
+			piece[i] = "\x00ab"[rng.IntN(3)]
+		}
+		add(string(piece))
+	}
+}
+
+// What is remembered of one text does not change the count of another.
+func TestRememberedCountsEqualFreshOnes(t *testing.T) {
+	warm := New()
+	for seed := range uint64(3) {
+		for _, kind := range kinds {
+			text := homes.Text(kind, 30_000, seed)
+			want := int64(len(reference()[O200K].EncodeOrdinary(text)))
+			assert.Equal(t, want, warm.Count(O200K, text), kind)
+			assert.Equal(t, want, warm.Count(O200K, text), kind)
+			assert.Equal(t, want, New().Count(O200K, text), kind)
+		}
 	}
 }
