@@ -12,6 +12,21 @@ build: ## bin/fclog
 test: ## all tests; the last line counts passed, failed and skipped ones
 	go run $(GOTESTSUM) --format pkgname -- -timeout 20m ./...
 
+NOTEBOOK_PACKAGES := jupyter-nbconvert jupyter-client python3-ipykernel python3-pandas python3-matplotlib
+
+install-notebooks: ## Debian's Jupyter, as root; nothing where it is there
+	@test -x /usr/bin/jupyter && /usr/bin/python3 -c 'import nbconvert, ipykernel, pandas, matplotlib' 2>/dev/null || \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(NOTEBOOK_PACKAGES); }
+
+test-notebooks: install-notebooks ## runs the notebooks
+	FCLOG_NOTEBOOKS=1 go test -count=1 ./notebooks
+
+notebooks: ## bin/notebooks/*.html, with all pictures
+	FCLOG_NOTEBOOKS=1 FCLOG_NOTEBOOKS_OUT=$(CURDIR)/bin/notebooks go test -count=1 ./notebooks
+
+man: build ## bin/man/*.1
+	bin/fclog __man bin/man
+
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run: make fmt'; exit 1; }
 	go vet ./...
