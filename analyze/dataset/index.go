@@ -14,7 +14,9 @@ type committed struct {
 	part     string
 	place    place
 	file     string   // path it was imported from; the base name alone without texts
+	key      string   // FileKey; "" an older import did not note it
 	sessions []string // their IDs
+	hidden   []string // those of them that are superseded
 }
 
 // index lists the committed parts of a dataset.
@@ -46,9 +48,12 @@ func (ix *index) add(file string, p place) error {
 			if !ok {
 				i = len(ix.parts)
 				at[r.Part], ix.at[r.Part] = i, i
-				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File})
+				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File, key: deref(r.FileKey)})
 			}
 			ix.parts[i].sessions = append(ix.parts[i].sessions, r.SessionID)
+			if r.Superseded != nil && *r.Superseded {
+				ix.parts[i].hidden = append(ix.parts[i].hidden, r.SessionID)
+			}
 		}
 		return nil
 	})
@@ -64,18 +69,30 @@ func (ix *index) find(part string) (committed, bool) {
 }
 
 // olderOf lists the other parts that were imported from the same file. Without
-// texts a dataset keeps only base names, so there the sessions must match too.
+// texts a dataset keeps only base names, so where the key of the file was not noted
+// the sessions must match too.
 func (ix *index) olderOf(now committed, text bool) []committed {
 	var out []committed
 	for _, c := range ix.parts {
-		if c.part == now.part || c.file != now.file {
-			continue
-		}
-		if text || slices.ContainsFunc(c.sessions, func(id string) bool { return slices.Contains(now.sessions, id) }) {
+		if c.part != now.part && sameFile(c, now, text) {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+func sameFile(a, b committed, text bool) bool {
+	if a.key != "" && b.key != "" {
+		return a.key == b.key
+	}
+	return a.file == b.file && (text || slices.ContainsFunc(a.sessions, func(id string) bool { return slices.Contains(b.sessions, id) }))
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }
 
 // files lists the places of a table's files in a fixed order. The empty file

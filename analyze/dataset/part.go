@@ -98,7 +98,7 @@ type place struct {
 // placed says where the rows of a new part belong.
 func placed(part string, rows *Rows) committed {
 	first := rows.Sessions[0]
-	c := committed{part: part, place: place{source: first.Source, month: monthOf(rows), stem: part}, file: first.File}
+	c := committed{part: part, place: place{source: first.Source, month: monthOf(rows), stem: part}, file: first.File, key: deref(first.FileKey)}
 	for _, s := range rows.Sessions {
 		c.sessions = append(c.sessions, s.SessionID)
 	}

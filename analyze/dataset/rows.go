@@ -135,6 +135,7 @@ func (k rowMaker) session() Session {
 		PublicEncoding:  k.m.Public,
 		HasText:         k.o.text,
 		Importer:        Importer,
+		FileKey:         known(pathKey(k.o.file)),
 	}
 	if k.o.text {
 		row.CWD = known(k.CWD)

@@ -24,16 +24,18 @@ type Session struct {
 	StartedAt       *int64   `parquet:"started_at,optional,timestamp(millisecond)"`
 	EndedAt         *int64   `parquet:"ended_at,optional,timestamp(millisecond)"`
 	CWD             *string  `parquet:"cwd,optional"`
-	File            string   `parquet:"file"`            // path it was imported from
-	FileBytes       int64    `parquet:"file_bytes"`      // size of that file on disk
-	Records         int64    `parquet:"records"`         // JSON records read
-	Missing         []string `parquet:"missing,list"`    // what the log does not hold
-	FrontMoves      bool     `parquet:"front_moves"`     // content that the log does not hold and that changes stands before the conversation
-	Encoding        string   `parquet:"encoding,dict"`   // tokenizer behind every tokens column
-	PublicEncoding  bool     `parquet:"public_encoding"` // it is the model's own
-	HasText         bool     `parquet:"has_text"`        // false: imported with --no-text
-	Importer        string   `parquet:"importer,dict"`   // fclog schema version that wrote it
-	Contents        []string `parquet:"contents,list"`   // rows of the session in every other table that has any, such as items=12; empty: not noted
+	File            string   `parquet:"file"`                // path it was imported from
+	FileBytes       int64    `parquet:"file_bytes"`          // size of that file on disk
+	Records         int64    `parquet:"records"`             // JSON records read
+	Missing         []string `parquet:"missing,list"`        // what the log does not hold
+	FrontMoves      bool     `parquet:"front_moves"`         // content that the log does not hold and that changes stands before the conversation
+	Encoding        string   `parquet:"encoding,dict"`       // tokenizer behind every tokens column
+	PublicEncoding  bool     `parquet:"public_encoding"`     // it is the model's own
+	HasText         bool     `parquet:"has_text"`            // false: imported with --no-text
+	Importer        string   `parquet:"importer,dict"`       // fclog schema version that wrote it
+	FileKey         *string  `parquet:"file_key,optional"`   // SHA-256 of the absolute path, first half in hex: tells files apart where only their base name is kept
+	Superseded      *bool    `parquet:"superseded,optional"` // true: kept for its texts only, the file now holds this conversation under another ID; it counts nowhere
+	Contents        []string `parquet:"contents,list"`       // rows of the session in every other table that has any, such as items=12; empty: not noted
 }
 
 // Request is one row of requests.

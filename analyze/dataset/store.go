@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -41,6 +42,8 @@ type store struct {
 	sole    bool // no other process can be writing
 	create  creator
 	close   func() // gives the lock back
+
+	rewriting sync.Mutex // sessions files of merged parts, which several files may be in
 }
 
 // Is reports whether dir holds a dataset.

@@ -56,14 +56,18 @@ func (r *Rows) tables() []table {
 		newTable("requests", r.Requests, func(x *Request) string { return x.Part }),
 		newTable("items", r.Items, func(x *Item) string { return x.Part }, hashFilter),
 		newTable("spans", r.Spans, func(x *Span) string { return x.Part }, hashFilter),
-		newTable("calls", r.Calls, func(x *Call) string { return x.Part }, parquet.SkipPageBounds("args"), parquet.SkipPageBounds("command")),
-		newTable("texts", r.Texts, func(x *Text) string { return x.Part }, hashFilter, parquet.SkipPageBounds("text")),
+		newTable("calls", r.Calls, func(x *Call) string { return x.Part }, r.callPages(), parquet.SkipPageBounds("args"), parquet.SkipPageBounds("command")),
+		newTable("texts", r.Texts, func(x *Text) string { return x.Part }, r.textPages(), hashFilter, parquet.SkipPageBounds("text")),
 		newTable("other_billed", r.OtherBilled, func(x *OtherBilled) string { return x.Part }),
 		newTable("reported", r.Reported, func(x *Reported) string { return x.Part }),
 		newTable("calibration", r.Calibrations, func(x *Calibration) string { return x.Part }),
 		newTable("problems", r.Problems, func(x *Problem) string { return x.Part }),
-		newTable("sessions", r.Sessions, func(x *Session) string { return x.Part }),
+		sessionsTable(r.Sessions),
 	}
+}
+
+func sessionsTable(rows []Session) table {
+	return newTable("sessions", rows, func(x *Session) string { return x.Part })
 }
 
 func newTable[T any](name string, rows []T, part func(*T) string, options ...parquet.WriterOption) table {
@@ -72,13 +76,15 @@ func newTable[T any](name string, rows []T, part func(*T) string, options ...par
 		rows:    len(rows),
 		columns: columnsOf(parquet.SchemaOf(new(T))),
 		write: func(create creator, path string) error {
-			return writeFile(create, path, options, func(w *parquet.GenericWriter[T]) error {
+			sized := append([]parquet.WriterOption{pagesOf(rowBytes * len(rows))}, options...)
+			return writeFile(create, path, sized, func(w *parquet.GenericWriter[T]) error {
 				_, err := w.Write(rows)
 				return err
 			})
 		},
 		merge: func(create creator, path string, from []string, keep keeper) error {
-			return writeFile(create, path, options, func(w *parquet.GenericWriter[T]) error {
+			whole := append(slices.Clone(options), parquet.PageBufferSize(pageBytes))
+			return writeFile(create, path, whole, func(w *parquet.GenericWriter[T]) error {
 				return mergeFiles(w, from, part, keep)
 			})
 		},
@@ -123,6 +129,34 @@ const (
 	rowGroup  = 50_000
 	pageBytes = 1 << 20
 )
+
+// rowBytes is more than a column but args, command and text takes for a row.
+const rowBytes = 256
+
+// pagesOf makes room in memory for a page of so many bytes. The room is taken for
+// every column from the start: full pages for the few rows of a session would be
+// most of what an import allocates.
+func pagesOf(bytes int) parquet.WriterOption {
+	return parquet.PageBufferSize(min(max(bytes, 1<<14), pageBytes))
+}
+
+func (r *Rows) textPages() parquet.WriterOption {
+	bytes := rowBytes * len(r.Texts)
+	for i := range r.Texts {
+		bytes += len(r.Texts[i].Text)
+	}
+	return pagesOf(bytes)
+}
+
+func (r *Rows) callPages() parquet.WriterOption {
+	bytes := rowBytes * len(r.Calls)
+	for i := range r.Calls {
+		if args := r.Calls[i].Args; args != nil {
+			bytes += len(*args)
+		}
+	}
+	return pagesOf(bytes)
+}
 
 // writeFile writes one Parquet file. Its bytes depend on the rows alone.
 func writeFile[T any](create creator, path string, options []parquet.WriterOption, fill func(*parquet.GenericWriter[T]) error) error {

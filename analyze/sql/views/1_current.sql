@@ -7,17 +7,18 @@ WITH own AS (
   GROUP BY ALL
 )
 SELECT s.source, s.stem, s.part, s.session_id, s.started_at, s.ended_at, s.records, s.importer, s.cwd, s.models, s.file,
-       s.spawned_at, s.parent_session_id, s.parent_call_id, s.forked_from,
+       s.spawned_at, s.parent_session_id, s.parent_call_id, s.forked_from, coalesce(s.superseded, false) AS superseded,
        coalesce(o.own_requests, 0) AS own_requests, coalesce(o.counted_tokens, 0) AS counted_tokens
 FROM raw_sessions s
 LEFT JOIN own o USING (source, stem, part, session_id);
 
 -- One row set per session, when several files hold it: a longer copy, one whose
 -- texts are whole, an older import, the same part in two files of a merge that was
--- killed.
+-- killed. What the file holds under another ID by now does not count.
 CREATE TABLE current_parts AS
-SELECT *
+SELECT * EXCLUDE (superseded)
 FROM committed_parts
+WHERE NOT superseded
 QUALIFY row_number() OVER (
   PARTITION BY source, session_id
   ORDER BY own_requests DESC, records DESC, counted_tokens DESC, try_cast(importer AS INTEGER) DESC, part, stem
