@@ -296,10 +296,7 @@ func grid(top, height float64) []Shape {
 	for v := step; v <= top*1.0001 && step > 0; v += step {
 		y := height - v/top*height
 		out = append(out, line("grid", 0, y, 100, y))
-		if y < 12 {
-			y += 15 // below the line, else it would be cut off
-		}
-		out = append(out, Shape{Kind: "text", Class: "tick", X: "0", Y: coordinate(y - 3), Dx: "2", Text: Own(term.Short(int64(v)))})
+		out = append(out, tag(max(y-15, 0), term.Short(int64(v))))
 	}
 	return out
 }

@@ -46,11 +46,10 @@ type Legend struct {
 // width, vertical ones in pixels, so that it fits every width and its letters keep
 // their size.
 type Shape struct {
-	Kind       string // rect, line, text, plot, cell
+	Kind       string // rect, line, tag, plot, cell
 	Class      string
 	X, Y       string
-	W, H       string // of line: the other end
-	Dx         string // of text, in pixels
+	W, H       string // of line: the other end; of tag: in pixels
 	Text       Text
 	Paths      []Path // of a plot
 	ViewBox    string // of a plot
@@ -89,8 +88,11 @@ func line(class string, x1, y1, x2, y2 float64) Shape {
 	return Shape{Kind: "line", Class: class, X: coordinate(x1), Y: coordinate(y1), W: coordinate(x2), H: coordinate(y2)}
 }
 
-func label(class string, x, y float64, s string) Shape {
-	return Shape{Kind: "text", Class: class, X: coordinate(x), Y: coordinate(y), Text: Own(s)}
+// tag is a few letters at the left, on the page's background: they are read whatever
+// is drawn below them.
+func tag(y float64, s string) Shape {
+	const letter, height = 7.5, 15
+	return Shape{Kind: "tag", Y: coordinate(y), W: coordinate(4 + letter*float64(len(s))), H: coordinate(height), Text: Own(s)}
 }
 
 // coordinate is short: hundredths of a percent or pixel cannot be seen.

@@ -45,7 +45,7 @@ func advice(a *analyze.Audit) *section {
 		s.prose = append(s.prose, adviceFor(a, x, i))
 	}
 	if len(list) > 0 {
-		s.prose = append(s.prose, "These are upper bounds, and they overlap: never add them up. "+replayHint(list[:min(len(list), maxAdvice)]))
+		s.prose = append(s.prose, "These are upper bounds, and they overlap: never add them up."+replayHint(a, list[:min(len(list), maxAdvice)]))
 	}
 	s.prose = append(s.prose, howSure(a))
 	return s
@@ -135,13 +135,19 @@ func sureness(b analyze.Basis) string {
 	return "unsure: estimated"
 }
 
-// replayHint is the command that says what the techniques would really save.
-func replayHint(list []analyze.Saving) string {
+// replayHint is the command that says what the techniques would really save; "" where
+// the log does not hold what that takes.
+func replayHint(a *analyze.Audit, list []analyze.Saving) string {
 	var names []string
 	for _, x := range list {
-		names = append(names, "--variant "+actions[x.Technique].variants)
+		if x.Technique != "recurring-block" || slices.ContainsFunc(a.Composition, func(s analyze.Share) bool { return s.Kind == "tool_definitions" }) {
+			names = append(names, "--variant "+actions[x.Technique].variants)
+		}
 	}
-	return "What a change would really save, and what the model might spend to get back what is cut, `fclog replay " + strings.Join(names, " ") + "` works out."
+	if len(names) == 0 {
+		return ""
+	}
+	return " What a change would really save, and what the model might spend to get back what is cut, `fclog replay " + strings.Join(names, " ") + "` works out."
 }
 
 // howSure says of the whole report what is known and what is not.
