@@ -32,7 +32,8 @@ func queryCommand(a *app) *cobra.Command {
 		Long: `query runs one SELECT statement of DuckDB's SQL over the tables of a dataset, or
 one of the questions that come with fclog. DATASET may also be a log file or a
 folder of logs; it is then imported for this one question. With --demo there is no
-DATASET: the bundled session is asked.
+DATASET: the bundled session is asked. SQL reads the dataset and nothing else: no
+other file, no network, no extension. It writes nothing but the FILE of -o.
 
 Tables: sessions, requests, items, spans, calls, texts, other_billed,
 calibration, problems, prices, session_tree.
