@@ -13,6 +13,11 @@ import (
 // up: the rest would only take as long.
 const maxTimeouts = 3
 
+// maxAnswer is the largest limit that may be set on an answer, in bytes. No more
+// than what the texts of a session may grow by is ever read beyond the length of
+// the result: a longer answer could not be taken.
+const maxAnswer = 1 << 30
+
 // Exec is anyone's own filter as a child process.
 func Exec() replay.Variant {
 	memory := newMemory()
@@ -31,7 +36,7 @@ func Exec() replay.Variant {
 			choice("mode", "each: one process a result; jsonl: one process for all", "each", "jsonl"),
 			choice("sh", "true: cmd is a line for sh -c", "false", "true"),
 			duration("timeout", "10s", "time a result may take"),
-			whole("max", 4<<20, 1, "bytes an answer may have, unless the result has more"),
+			upTo(whole("max", 4<<20, 1, "bytes an answer may have, unless the result has more; at most 1073741824, and never more than the result and 16 MiB"), maxAnswer),
 			choice("lossy", "false: the program promises that nothing is lost", "true", "false"),
 			classOption(),
 		},

@@ -160,6 +160,52 @@ func running(id string) bool {
 	return len(state) > 0 && state[0] != 'Z'
 }
 
+// Whatever limit is set, no more is read of an answer than what could be taken.
+func TestExecReadsNoMoreThanItMayTake(t *testing.T) {
+	q := question{Text: strings.Repeat("x", 1000)}
+	for given, want := range map[int]int{
+		1:         1000,            // the result itself always fits
+		5000:      5000,            // as asked for
+		20 << 20:  1000 + 16777216, // the result and 16 MiB
+		maxAnswer: 1000 + 16777216,
+	} {
+		f := filter{max: given}
+		assert.Equal(t, want, f.limit(q), given)
+	}
+	endless := map[string]string{"each": "yes", "jsonl": `yes | tr -d '\n'`}
+	for mode, script := range endless {
+		start := time.Now()
+		_, p := execPlan(t, replay.Values{"cmd": script, "sh": "true", "mode": mode, "max": "1073741824", "timeout": "60s"})
+		assert.Less(t, time.Since(start), 20*time.Second, mode)
+		assert.Equal(t, []string{"session s: 3 results: the answer is too long; left as before"}, p.Warnings, mode)
+		assert.Empty(t, p.Edits, mode)
+	}
+	for _, max := range []string{"1073741825", "9000000000000000000", "90000000000000000000", "0", "-1"} {
+		_, p := execPlan(t, replay.Values{"cmd": "yes", "max": max})
+		assert.Contains(t, p.Unsupported, "variant exec: option max: want a whole number, ", max)
+	}
+}
+
+// A long result may be answered with one as long, also where max is small.
+func TestExecLinesMayBeAsLongAsTheResult(t *testing.T) {
+	text := strings.Repeat("0123456789", 20_000)
+	v := newMaker().request(1).call(shellCall("a", "make"), text).request(1).view(t)
+	echo := `while IFS= read -r line; do printf '{"id":1,%s\n' "\"text\":\"${line#*\"text\":\"}"; done`
+	p := Exec().Plan(v, replay.Values{"cmd": script(t, echo), "mode": "jsonl", "max": "10", "timeout": "20s"})
+	assert.Empty(t, p.Warnings)
+	assert.Empty(t, p.Edits, "the same text")
+}
+
+// What a program says on standard error is thrown away, however much it is.
+func TestExecThrowsStandardErrorAway(t *testing.T) {
+	loud := "head -c 50000000 /dev/zero >&2; "
+	v, p := execPlan(t, replay.Values{"cmd": script(t, loud+"echo hi")})
+	assert.Equal(t, "hi\n", sent(v, p, "a")[1])
+	v, p = execPlan(t, replay.Values{"cmd": script(t, loud+answerLines), "mode": "jsonl"})
+	assert.Equal(t, "hi", sent(v, p, "a")[1])
+	assert.Empty(t, p.Warnings)
+}
+
 // Answers may be long one by one, but not all of them together.
 func TestExecAnswersTogether(t *testing.T) {
 	m := newMaker()

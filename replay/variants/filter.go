@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 )
@@ -46,7 +47,7 @@ type filter struct {
 
 // ask returns the program's answer to one question.
 func (f *filter) ask(q question) (string, error) {
-	limit := max(f.max, len(q.Text))
+	limit := f.limit(q)
 	answer, err := "", error(nil)
 	if f.lines {
 		answer, err = f.askLine(q, limit)
@@ -62,6 +63,12 @@ func (f *filter) ask(q question) (string, error) {
 		return "", errNotUTF8
 	}
 	return answer, nil
+}
+
+// limit is how many bytes an answer may have. Whatever the option allows, an answer
+// that alone makes the session longer than it may become is of no use.
+func (f *filter) limit(q question) int {
+	return min(max(f.max, len(q.Text)), len(q.Text)+maxLonger)
 }
 
 func (f *filter) askProcess(q question, limit int) (string, error) {
@@ -139,6 +146,7 @@ type talk struct {
 	cancel  context.CancelFunc
 	in      io.WriteCloser
 	answers chan line
+	longest atomic.Int64 // bytes of a line that are read
 }
 
 type line struct {
@@ -151,7 +159,7 @@ type line struct {
 // to another question.
 func (f *filter) askLine(q question, limit int) (string, error) {
 	if f.talk == nil {
-		t, err := startTalk(f.ctx, f.argv, 6*f.max+4096) // JSON may take six bytes for one
+		t, err := startTalk(f.ctx, f.argv)
 		if err != nil {
 			return "", errNoStart
 		}
@@ -159,6 +167,7 @@ func (f *filter) askLine(q question, limit int) (string, error) {
 	}
 	f.asked++
 	q.ID = f.asked
+	f.talk.longest.Store(6*int64(limit) + 4096) // JSON may take six bytes for one
 	text, err := f.talk.exchange(f.ctx, q, f.timeout)
 	if err != nil {
 		f.talk.cancel()
@@ -167,7 +176,7 @@ func (f *filter) askLine(q question, limit int) (string, error) {
 	return text, err
 }
 
-func startTalk(ctx context.Context, argv []string, longest int) (*talk, error) {
+func startTalk(ctx context.Context, argv []string) (*talk, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	t := &talk{cmd: command(ctx, argv), cancel: cancel, answers: make(chan line)}
 	in, err := t.cmd.StdinPipe()
@@ -185,26 +194,45 @@ func startTalk(ctx context.Context, argv []string, longest int) (*talk, error) {
 		return nil, err
 	}
 	t.in = in
-	go t.read(ctx, out, longest)
+	go t.read(ctx, out)
 	return t, nil
 }
 
-// read hands over one line at a time until the process or its use ends.
-func (t *talk) read(ctx context.Context, out io.Reader, longest int) {
+// read hands over one line at a time until the process or its use ends, or a line
+// is too long.
+func (t *talk) read(ctx context.Context, out io.Reader) {
 	defer close(t.answers)
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, longest)
-	for lines.Scan() {
+	lines := bufio.NewReader(out)
+	for {
+		l := t.next(lines)
+		if l.err != nil && l.err != errTooLong {
+			return
+		}
 		select {
-		case t.answers <- line{text: bytes.Clone(lines.Bytes())}:
+		case t.answers <- l:
 		case <-ctx.Done():
 			return
 		}
+		if l.err != nil {
+			return
+		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		select {
-		case t.answers <- line{err: errTooLong}:
-		case <-ctx.Done():
+}
+
+// next reads a line without its end; one that no line break ends counts too.
+func (t *talk) next(lines *bufio.Reader) line {
+	var text []byte
+	for {
+		piece, err := lines.ReadSlice('\n')
+		if int64(len(text)+len(piece)) > t.longest.Load() {
+			return line{err: errTooLong}
+		}
+		text = append(text, piece...)
+		switch {
+		case err == nil, err == io.EOF && len(text) > 0:
+			return line{text: bytes.TrimSuffix(text, []byte("\n"))}
+		case err != bufio.ErrBufferFull:
+			return line{err: err}
 		}
 	}
 }

@@ -71,6 +71,19 @@ func whole(name string, def, low int, doc string) replay.Option {
 	return replay.Option{Name: name, Default: strconv.Itoa(def), Doc: doc, Check: check}
 }
 
+// upTo gives an option that takes a whole number a highest one.
+func upTo(o replay.Option, high int) replay.Option {
+	check := o.Check
+	o.Check = func(value string) error {
+		err := check(value)
+		if n, wrong := strconv.Atoi(value); err == nil && (wrong != nil || n > high) {
+			err = fmt.Errorf("want a whole number, %d or less, got %q", high, value)
+		}
+		return err
+	}
+	return o
+}
+
 // share is an option that takes a number from 0 to 1.
 func share(name, def, doc string) replay.Option {
 	check := func(value string) error {
