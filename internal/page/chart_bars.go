@@ -102,6 +102,7 @@ func (c Changes) Figure() Figure {
 			}
 		}
 	}
+	reach *= 1.05 // points at the ends are whole
 	s := scale{-reach, reach}
 	for i, r := range c.Rows {
 		row := rowID(c.ID, i)

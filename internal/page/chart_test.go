@@ -124,3 +124,12 @@ func TestLivesAreWhereTheirRequestsAre(t *testing.T) {
 		{Kind: "rect", Class: "a", X: "0", W: "50"}, {Kind: "rect", Class: "a", X: "90", W: "10"}, {Kind: "tick", Class: "compaction", X: "50"},
 	}, f.Bars[0].Parts)
 }
+
+// No change is in the middle, and as much more as less lies as far on both sides.
+func TestChangesAreAroundTheMiddle(t *testing.T) {
+	f := Changes{ID: "c", Rows: []BarRow{{Class: "good", Size: ptr(-20.0), Low: ptr(-40.0), High: ptr(0.0)}, {Class: "bad", Size: ptr(20.0)}}}.Figure()
+	assert.Equal(t, "50", f.Bars[0].Parts[0].X)
+	assert.Equal(t, "50", f.Bars[0].Parts[1].W, "the interval ends at no change")
+	left, right := f.Bars[0].Parts[2], f.Bars[1].Parts[1]
+	assert.InDelta(t, 100, float(left.X)+float(right.X)+float(right.W), 0.05)
+}

@@ -233,12 +233,23 @@ func (b *Tab) Press(key string, code int) {
 // names one.
 func (b *Tab) Shoot(name string) {
 	b.t.Helper()
+	b.shoot(name, true)
+}
+
+// ShootScreen saves a picture of what is on the screen.
+func (b *Tab) ShootScreen(name string) {
+	b.t.Helper()
+	b.shoot(name, false)
+}
+
+func (b *Tab) shoot(name string, whole bool) {
+	b.t.Helper()
 	folder := os.Getenv("FCLOG_SHOTS")
 	if folder == "" {
 		return
 	}
 	var shot struct{ Data string }
-	b.Call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &shot)
+	b.Call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": whole}, &shot)
 	data, err := base64.StdEncoding.DecodeString(shot.Data)
 	require.NoError(b.t, err)
 	require.NoError(b.t, os.WriteFile(folder+"/"+name+".png", data, 0o644))
