@@ -106,7 +106,7 @@ func (rb *rebuild) background(c *rollout.Call, l *line, text string) {
 			c.Task, c.Starts = id, id != ""
 		}
 	case rollout.ShellTool:
-		if id := firstOf(l.result.Background.V, firstGroup(backgroundID, head)); id != "" {
+		if id := firstOf(l.result.Background.V, backgroundOf(head)); id != "" {
 			c.Task, c.Starts, c.Poll = id, true, rollout.NoPoll
 		}
 	case rollout.OtherTool:
@@ -114,6 +114,20 @@ func (rb *rebuild) background(c *rollout.Call, l *line, text string) {
 			c.Task, c.Starts = id, true
 		}
 	}
+}
+
+// backgroundOf returns the task that a command became. Looking for a word of the
+// expression first spares most texts the search for the rest.
+func backgroundOf(text string) string {
+	if !strings.Contains(text, "background") {
+		return ""
+	}
+	return firstGroup(backgroundID, text)
+}
+
+// wasCut says whether the middle of an output is left out.
+func wasCut(text string) bool {
+	return strings.Contains(text, " truncated]") && cutInPlace.MatchString(text)
 }
 
 func firstGroup(re *regexp.Regexp, s string) string {
@@ -138,7 +152,7 @@ func (rb *rebuild) truncation(c *rollout.Call, l *line, text string) {
 		c.Truncated, c.Handle = rollout.Recoverable, c.ID
 	case c.Class == rollout.SearchTool && strings.Contains(text, "(Results are truncated."):
 		c.Truncated = rollout.Lost
-	case (c.Class == rollout.ShellTool || c.Class == rollout.PollTool || c.Class == rollout.SearchTool) && cutInPlace.MatchString(text):
+	case (c.Class == rollout.ShellTool || c.Class == rollout.PollTool || c.Class == rollout.SearchTool) && wasCut(text):
 		c.Truncated = rollout.Lost
 	}
 	rb.recovers(c)

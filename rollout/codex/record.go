@@ -258,9 +258,11 @@ func number(raw jsontext.Value) (int64, bool) {
 
 // decode fills v from a payload; what does not fit stays zero.
 func decode[T any](raw []byte) T {
-	var m logfile.Lenient[T]
-	_ = logfile.Unmarshal(orNull(raw), &m)
-	return m.V
+	var v, none T
+	if logfile.Unmarshal(orNull(raw), &v) != nil {
+		return none
+	}
+	return v
 }
 
 func orNull(raw []byte) []byte {

@@ -14,6 +14,16 @@ type Lenient[T any] struct {
 // UnmarshalJSONFrom implements json.UnmarshalerFrom. It fails only where the JSON
 // itself is broken.
 func (l *Lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '"' {
+		if text, ok := any(&l.V).(*string); ok { // most of a log: taken without a second look
+			token, err := dec.ReadToken()
+			if err != nil {
+				return err
+			}
+			*text, l.OK, l.Odd = token.String(), true, false
+			return nil
+		}
+	}
 	raw, err := dec.ReadValue()
 	if err != nil {
 		return err
