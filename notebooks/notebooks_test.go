@@ -45,7 +45,7 @@ func TestNotebooksRun(t *testing.T) {
 	for _, file := range notebooks(t) {
 		t.Run(strings.TrimSuffix(file, ".ipynb"), func(t *testing.T) {
 			t.Parallel()
-			ctx, stop := context.WithTimeout(context.Background(), 3*time.Minute)
+			ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute) // some 20 s where nothing else runs
 			defer stop()
 			cmd := exec.CommandContext(ctx, jupyter, "nbconvert", "--execute", "--to", "html", "--output-dir", results, file)
 			home := t.TempDir()
