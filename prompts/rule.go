@@ -1,13 +1,15 @@
 package prompts
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // Rule is something a prompt must say because the cost of a task hangs on it.
@@ -59,7 +61,9 @@ type patternRow struct {
 // regard to case against one sentence at a time.
 func ParseRules(data []byte) ([]Rule, error) {
 	var rows []ruleRow
-	if err := yaml.UnmarshalWithOptions(data, &rows, yaml.Strict()); err != nil {
+	strict := yaml.NewDecoder(bytes.NewReader(data))
+	strict.KnownFields(true)
+	if err := strict.Decode(&rows); err != nil && err != io.EOF {
 		return nil, fmt.Errorf("reading rules: %w", err)
 	}
 	seen := map[string]bool{}

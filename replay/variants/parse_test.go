@@ -239,6 +239,56 @@ func TestOwnVariantsTooDeep(t *testing.T) {
 	assert.NoError(t, err, "brackets in a text are no nesting")
 }
 
+// Files that would keep a YAML reader busy for minutes, or take all memory, end in
+// an error at once; so do those that only look like it.
+func TestOwnVariantsBombs(t *testing.T) {
+	const room = 1<<20 - 100
+	fill := func(lead, piece string) string { return lead + strings.Repeat(piece, (room-len(lead))/len(piece)) }
+	texts := map[string]string{
+		"aliases of aliases": "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n",
+		"one step often":     "variants:\n  - name: a\n    steps: &s [" + strings.Repeat("{use: mask},", 5000) + "]\n" + strings.Repeat("  - {name: b, steps: *s}\n", 2000),
+		"many keys":          "variants:\n  - name: a\n    steps:\n      - use: mask\n        options: {" + strings.Repeat("a: 1, ", 100_000) + "}\n",
+		"holds itself":       "variants: &a [*a]\n",
+		"large pattern":      "variants: [{name: a, steps: [{replace: {pattern: '" + strings.Repeat("(x{1000}|y)", 300) + "'}}]}]\n",
+		"many patterns":      "variants: [{name: a, steps: [" + strings.Repeat("{replace: {pattern: 'x{900}'}},", 1000) + "]}]\n",
+	}
+	for _, lead := range []string{"title: >\n", "title: |\n", "title: \"", "title: '", "title: x", "title: ", "title:\n", ""} {
+		for _, piece := range []string{"\n", " \n", "  \n", "\r", "\r\n", "!!a ", "&a ", "*a ", "[a,", "{a: ", "- ", "- a\n", "a: b\n", "? ", "|\n", "---\n", "# c\n", "<<: *a\n", "\t", "''", "\\\n", "\u2028"} {
+			texts[lead+piece] = fill(lead, piece)
+		}
+	}
+	for name, text := range texts {
+		start := time.Now()
+		_, err := load(t, text)
+		assert.Less(t, time.Since(start), 3*time.Second, "%q", name)
+		if assert.Error(t, err, "%q", name) {
+			assert.Less(t, len(err.Error()), 500, "%q", name)
+		}
+	}
+	start := time.Now()
+	_, err := load(t, "title: >\n"+strings.Repeat("\n", 100_000))
+	assert.ErrorContains(t, err, "own.yaml: more than 20000 lines")
+	assert.Less(t, time.Since(start), 500*time.Millisecond)
+	for name, want := range map[string]string{
+		"aliases of aliases": "own.yaml:2: *a: want the text itself, not another place's",
+		"many keys":          "own.yaml:5: more than 100 keys in one mapping",
+		// (x{1000}|y): 1 for the group, 1 for the choice, 1 + 2·1000 for the repetition, 2 for y; 300 of them and 1 to join them.
+		"large pattern": "pattern: the expression is too large: its repetitions written out make 601501 steps, more than 10000",
+		"many patterns": "pattern: the expressions of this file together are too large: more than 100000 steps",
+	} {
+		_, err := load(t, texts[name])
+		assert.ErrorContains(t, err, want, name)
+	}
+}
+
+// Long texts within the limits are taken.
+func TestOwnVariantsMayBeLong(t *testing.T) {
+	prompt := strings.Repeat("        one line of a prompt\n\n", 5000)
+	own, err := load(t, "variants:\n  - name: a\n    steps:\n    - add:\n       text: |\n"+prompt)
+	require.NoError(t, err)
+	assert.Len(t, own[0].Steps, 1)
+}
+
 // No rule makes more of a session than a bounded number of bytes.
 func TestOwnVariantsReplaceWithinBounds(t *testing.T) {
 	long := strings.Repeat("x", 1000)
@@ -283,8 +333,14 @@ func TestOwnVariantsTakeNoOptions(t *testing.T) {
 
 func FuzzOwn(f *testing.F) {
 	f.Add(ownYAML)
+	f.Add("variants: &a [{name: x, steps: [{use: mask, options: {keep: *a}}]}]\n---\n")
+	f.Add("variants:\n  - name: x\n    doc: >\n\n\n    steps: !!seq [{add: {text: |\n a}}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
+		start := time.Now()
 		own, err := parseOwn("f.yaml", []byte(text))
+		if took := time.Since(start); took > 5*time.Second {
+			t.Fatalf("%v for %d bytes", took, len(text))
+		}
 		if err == nil && len(own) == 0 {
 			t.Fatal("no variants and no error")
 		}

@@ -1,18 +1,14 @@
 package variants
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/lexer"
-	"github.com/goccy/go-yaml/parser"
-	"github.com/goccy/go-yaml/token"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/replay"
@@ -79,6 +75,9 @@ type addRule struct {
 	Kind string `yaml:"kind"` // item kind; "" system_prompt
 }
 
+// maxOwn bounds a file of own variants, in bytes.
+const maxOwn = 1 << 20
+
 // Load reads own variants from a YAML file. An error names file, line and key.
 func Load(path string) ([]Own, error) {
 	data, err := smallfile.Read(path, maxOwn)
@@ -88,48 +87,13 @@ func Load(path string) ([]Own, error) {
 	return parseOwn(path, data)
 }
 
-const (
-	maxOwn  = 1 << 20 // bytes of a file of own variants
-	maxOpen = 100     // lists and mappings within each other; a file needs 7
-)
-
-// checkDepth refuses YAML whose lists and mappings lie so deep within each other
-// that the parser, which calls itself for each, would need all memory. Block style
-// can only go deep within one line: every further level costs a longer indent.
-func checkDepth(path, text string) error {
-	open, dashes, line := 0, 0, 0
-	for _, t := range lexer.Tokenize(text) {
-		if t.Position.Line != line {
-			line, dashes = t.Position.Line, 0
-		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			open++
-		case token.SequenceEndType, token.MappingEndType:
-			open--
-		case token.SequenceEntryType, token.MappingKeyType:
-			dashes++
-		}
-		if max(open, dashes) > maxOpen {
-			return fmt.Errorf("%s:%d: more than %d lists and mappings within each other", path, line, maxOpen)
-		}
-	}
-	return nil
-}
-
 func parseOwn(path string, data []byte) ([]Own, error) {
-	if err := checkDepth(path, string(data)); err != nil {
+	var file ownFile
+	tree, err := readYAML(path, data, &file)
+	if err != nil {
 		return nil, err
 	}
-	tree, err := parser.ParseBytes(data, 0)
-	if err != nil {
-		return nil, yamlError(path, err)
-	}
-	var file ownFile
-	if err := yaml.UnmarshalWithOptions(data, &file, yaml.Strict()); err != nil {
-		return nil, yamlError(path, err)
-	}
-	r := ownReader{path: path, tree: tree, taken: map[string]bool{}}
+	r := &ownReader{path: path, tree: tree, taken: map[string]bool{}}
 	if len(file.Variants) == 0 {
 		return nil, r.errorf("$", "variants", "there are none; want a list")
 	}
@@ -147,64 +111,29 @@ func parseOwn(path string, data []byte) ([]Own, error) {
 	return out, nil
 }
 
-// yamlError puts what the YAML reader found into one line with file, line and key.
-func yamlError(path string, err error) error {
-	var where yaml.Error
-	if !errors.As(err, &where) || where.GetToken() == nil {
-		return fmt.Errorf("%s: %s", path, strings.ReplaceAll(err.Error(), "\n", " "))
-	}
-	key := ""
-	if name := keyBefore(where.GetToken()); name != "" && !strings.Contains(where.GetMessage(), fmt.Sprintf("%q", where.GetToken().Value)) {
-		key = name + ": "
-	}
-	return fmt.Errorf("%s:%d: %s%s", path, where.GetToken().Position.Line, key, where.GetMessage())
-}
-
-// keyBefore is the key whose value a token belongs to.
-func keyBefore(t *token.Token) string {
-	for ; t != nil; t = t.Prev {
-		if t.Type == token.MappingValueType && t.Prev != nil {
-			return t.Prev.Value
-		}
-	}
-	return ""
-}
-
 type ownReader struct {
-	path  string
-	tree  *ast.File
-	taken map[string]bool // names that are in use
+	path     string
+	tree     *yaml.Node
+	taken    map[string]bool // names that are in use
+	patterns int             // instructions of all patterns so far
 }
 
 // errorf names the line of a key below a place of the file, or of the place itself
 // where the key is missing.
-func (r ownReader) errorf(at, key, format string, args ...any) error {
-	line := r.line(at + "." + key)
-	if line == 0 {
-		line = max(r.line(at), 1)
+func (r *ownReader) errorf(at, key, format string, args ...any) error {
+	line := 1
+	if n := find(r.tree, at); n != nil {
+		line = n.Line
+		if value := child(n, key); value != nil {
+			line = value.Line
+		}
 	}
 	return fmt.Errorf("%s:%d: %s: %s", r.path, line, key, fmt.Sprintf(format, args...))
 }
 
-// line is the line of a place, 0 where there is nothing.
-func (r ownReader) line(at string) int {
-	path, err := yaml.PathString(at)
-	if err != nil {
-		return 0
-	}
-	node, err := path.FilterFile(r.tree)
-	if err != nil || node == nil || node.GetToken() == nil {
-		return 0
-	}
-	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		return m.Values[0].Key.GetToken().Position.Line
-	}
-	return node.GetToken().Position.Line
-}
-
 var ownName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 
-func (r ownReader) variant(at string, v ownVariant) (Own, error) {
+func (r *ownReader) variant(at string, v ownVariant) (Own, error) {
 	own := Own{Name: v.Name, Title: v.Title, Doc: v.Doc}
 	switch {
 	case !ownName.MatchString(v.Name):
@@ -225,7 +154,7 @@ func (r ownReader) variant(at string, v ownVariant) (Own, error) {
 	return own, nil
 }
 
-func (r ownReader) step(at string, s ownStep) (replay.Step, error) {
+func (r *ownReader) step(at string, s ownStep) (replay.Step, error) {
 	kinds := 0
 	for _, given := range []bool{s.Use != "", s.Replace != nil, s.Add != nil} {
 		if given {
@@ -245,7 +174,7 @@ func (r ownReader) step(at string, s ownStep) (replay.Step, error) {
 	return r.use(at, s)
 }
 
-func (r ownReader) use(at string, s ownStep) (replay.Step, error) {
+func (r *ownReader) use(at string, s ownStep) (replay.Step, error) {
 	v, ok := Find(s.Use)
 	if !ok {
 		return replay.Step{}, r.errorf(at, "use", "%v", unknownVariant(nil, s.Use))
@@ -275,15 +204,15 @@ func namesOption(err error, name string) bool {
 	return strings.Contains(err.Error(), "option "+name+":") || strings.Contains(err.Error(), fmt.Sprintf("%q", name))
 }
 
-func (r ownReader) replace(at string, rule replaceRule) (replay.Step, error) {
+func (r *ownReader) replace(at string, rule replaceRule) (replay.Step, error) {
 	if rule.Pattern == "" {
 		return replay.Step{}, r.errorf(at, "pattern", "want a regular expression")
 	}
-	pattern, err := regexp.Compile(rule.Pattern)
+	pattern, err := r.compile(rule.Pattern)
 	if err != nil {
 		return replay.Step{}, r.errorf(at, "pattern", "%v", err)
 	}
-	command, err := regexp.Compile(rule.Command)
+	command, err := r.compile(rule.Command)
 	if err != nil {
 		return replay.Step{}, r.errorf(at, "command", "%v", err)
 	}
@@ -292,6 +221,43 @@ func (r ownReader) replace(at string, rule replaceRule) (replay.Step, error) {
 	}
 	only := selector{tool: rule.Tool, class: rollout.ToolClass(rule.Class)}
 	return replay.Step{Variant: replaceVariant(only, command, pattern, rule.With, rule.Lossy == nil || *rule.Lossy)}, nil
+}
+
+// What patterns may cost, in instructions of the matcher. Some thousand characters
+// of repetitions within repetitions could take all memory, and each instruction may
+// be tried at each byte of a text.
+const (
+	maxPattern  = 10_000
+	maxPatterns = 100_000 // of one file
+)
+
+func (r *ownReader) compile(pattern string) (*regexp.Regexp, error) {
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, err
+	}
+	n := instructions(tree)
+	r.patterns += n
+	switch {
+	case n > maxPattern:
+		return nil, fmt.Errorf("the expression is too large: its repetitions written out make %d steps, more than %d", n, maxPattern)
+	case r.patterns > maxPatterns:
+		return nil, fmt.Errorf("the expressions of this file together are too large: more than %d steps", maxPatterns)
+	}
+	return regexp.Compile(pattern)
+}
+
+// instructions is about how many the matcher needs for an expression, repetitions
+// written out.
+func instructions(e *syntax.Regexp) int {
+	n, times := 1+len(e.Rune), 1
+	if e.Op == syntax.OpRepeat {
+		times = max(e.Min, e.Max, 1)
+	}
+	for _, sub := range e.Sub {
+		n += times * instructions(sub)
+	}
+	return n
 }
 
 // replaceVariant replaces what a pattern finds in the results selected.
@@ -351,7 +317,7 @@ func replaceAll(pattern *regexp.Regexp, text, with string) (string, bool) {
 // payload, all others at its start.
 var addedKinds = []rollout.ItemKind{rollout.SystemPrompt, rollout.ToolDefinitions, rollout.ProjectContext, rollout.Reminder}
 
-func (r ownReader) add(at string, rule addRule) (replay.Step, error) {
+func (r *ownReader) add(at string, rule addRule) (replay.Step, error) {
 	kind := rollout.ItemKind(rule.Kind)
 	if kind == "" {
 		kind = rollout.SystemPrompt
