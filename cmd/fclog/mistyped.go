@@ -46,5 +46,5 @@ func emptyMachine(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w\nname a log file or folder, or add --demo to look at the bundled session: fclog audit --demo\n%s", err,
-		"agents write logs as they work; where they keep them is in the README, and 'fclog sessions FOLDER' finds them elsewhere")
+		"agents write logs as they work: 'fclog formats' lists the agents, 'fclog sessions FOLDER' looks elsewhere")
 }
