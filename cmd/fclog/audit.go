@@ -19,6 +19,7 @@ type auditFlags struct {
 	demo    bool
 	compact bool
 	top     int
+	afresh  bool
 	text    bool
 }
 
@@ -51,6 +52,7 @@ says which.`,
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.BoolVar(&f.demo, "demo", false, "report on the bundled session")
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
+	flags.BoolVar(&f.afresh, "no-cache", false, "read all logs, also where nothing has changed since the last audit")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "rows `N` of every ranked list")
 	flags.BoolVar(&f.text, "with-text", false, "show the beginnings of logged texts on the HTML page")
 	return cmd
@@ -79,7 +81,7 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 		return err
 	}
 	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices}
-	shown, err := a.runAudit(cmd.Context(), r, f)
+	shown, err := a.rememberedAudit(cmd.Context(), r, f)
 	if err != nil {
 		return err
 	}
@@ -96,6 +98,26 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 		}
 		return report.Terminal(w, result, o)
 	})
+}
+
+// rememberedAudit takes the audit from an earlier run where nothing has changed
+// since. Pages with pictures are made afresh.
+func (a *app) rememberedAudit(ctx context.Context, r request, f *auditFlags) (report.HTMLAudit, error) {
+	if f.afresh || f.format == "html" {
+		return a.runAudit(ctx, r, f)
+	}
+	m := a.remember(ctx, r)
+	if m == nil {
+		return a.runAudit(ctx, r, f)
+	}
+	if known, err := m.load(a, r); known != nil || err != nil {
+		return report.HTMLAudit{Audit: known}, err
+	}
+	out, err := a.runAudit(ctx, r, f)
+	if err == nil {
+		m.keep(out.Audit)
+	}
+	return out, err
 }
 
 // runAudit does the work; when it returns, nothing temporary is left.
