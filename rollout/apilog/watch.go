@@ -35,7 +35,6 @@ var (
 	taskStart = regexp.MustCompile(`(?:running in (?:the )?background with ID: |[Ss]tarted in the background as |moved to the background as |[Pp]rocess running with session ID |Background PIDs: |moved to background \(PID: )([\w-]+)`)
 	running   = regexp.MustCompile(`<status>\s*running\s*</status>|[Pp]rocess running with session ID|<retrieval_status>(?:timeout|not_ready)`)
 	ended     = regexp.MustCompile(`<status>\s*(?:completed|failed|killed)\s*</status>|[Pp]rocess exited with code`)
-	lost      = regexp.MustCompile(`(?i)^(?:<tool_use_error>)?(?:no (?:background )?(?:shell|task|process)\b.*|.*unknown process id.*|shell .* not found.*)`)
 	refused   = regexp.MustCompile(`^(?:The user doesn't want to (?:proceed|take)|\[Request interrupted by user for tool use\]|Permission denied: |Blocked by hook: |User rejected|The user rejected permission|exec_command failed.*rejected|\[Operation Cancelled\])`)
 	silent    = regexp.MustCompile(`(?i)\(no new output|no new output`)
 
@@ -79,10 +78,10 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
 func pollClass(text string) rollout.PollClass {
 	switch {
-	case lost.MatchString(text):
-		return rollout.PollLost
 	case ended.MatchString(text):
 		return rollout.PollFinal
+	case lostPoll(text):
+		return rollout.PollLost
 	case running.MatchString(text) && (silent.MatchString(text) || emptyOutput(text)):
 		return rollout.PollEmpty
 	case running.MatchString(text):
@@ -91,6 +90,16 @@ func pollClass(text string) rollout.PollClass {
 		return rollout.PollEmpty
 	}
 	return rollout.PollUnknown
+}
+
+// lostPoll tells an answer that is the agent's own word on a task it does not know:
+// its first line, or the line behind the header of a script that failed.
+func lostPoll(text string) bool {
+	if _, after, ok := strings.Cut(text, "\nOutput:\nScript error:\n"); ok && strings.HasPrefix(text, "Script failed\n") {
+		text = after
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return rollout.LostTask(line)
 }
 
 // emptyOutput tells a report that ends with the heading of its output.

@@ -244,14 +244,14 @@ func pollClass(text, body, running, code string) rollout.PollClass {
 			return rollout.PollProgress
 		}
 		return rollout.PollEmpty
+	case status == "" && code == "" && running == "" && (strings.HasPrefix(body, "write_stdin failed") || rollout.LostTask(body)):
+		return rollout.PollLost
 	case status != "", code != "" && running == "":
 		return rollout.PollFinal
 	case running != "" && empty:
 		return rollout.PollEmpty
 	case running != "":
 		return rollout.PollProgress
-	case strings.HasPrefix(body, "write_stdin failed") || strings.Contains(body[:min(len(body), headBytes)], "Unknown process id"):
-		return rollout.PollLost
 	}
 	return rollout.PollUnknown
 }

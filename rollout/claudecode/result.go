@@ -194,7 +194,7 @@ func (rb *rebuild) pollResult(c *rollout.Call, text string, failed bool) {
 		return
 	}
 	switch {
-	case notFound.MatchString(text[:min(len(text), 300)]) && failed:
+	case failed && (notFound.MatchString(text[:min(len(text), 300)]) || c.Class == rollout.PollTool && rollout.LostTask(text)):
 		c.Poll = rollout.PollLost
 	case c.Class == rollout.PollTool:
 		c.Poll = pollStatus(text)

@@ -78,6 +78,20 @@ func TestParseScript(t *testing.T) {
 	assert.Equal(t, rollout.OtherTool, parseScript("tools.mcp__x__y({})").class())
 }
 
+// A script that polls a process and fails is no end of the process.
+func TestScriptsThatPoll(t *testing.T) {
+	for output, want := range map[string]rollout.PollClass{
+		"Script failed\nWall time 0.1 seconds\nOutput:\nScript error:\nwrite_stdin failed: Unknown process id 7": rollout.PollLost,
+		"Script failed\nWall time 0.1 seconds\nOutput:\nScript error:\nTypeError: r is undefined":                rollout.PollUnknown,
+		"Script completed\nWall time 0.1 seconds\nOutput:\nwrite_stdin failed: Unknown process id 7":             rollout.PollLost,
+		"Script completed\nWall time 0.1 seconds\nOutput:\n{\"output\":\"agent 3 not found\",\"exit_code\":0}":   rollout.PollFinal,
+	} {
+		call := rollout.Call{Tool: "exec", Class: rollout.PollTool, Task: "7"}
+		settle(&call, parseOutput([]string{output}))
+		assert.Equal(t, want, call.Poll, output)
+	}
+}
+
 func TestPolls(t *testing.T) {
 	running := "Wall time: 5.0 seconds\nProcess running with session ID 7\nOutput:\n"
 	for name, c := range map[string]struct {
@@ -90,6 +104,11 @@ func TestPolls(t *testing.T) {
 		"progress":   {"write_stdin", `{"session_id":7}`, running + "half\n", rollout.PollTool, rollout.PollProgress, "7"},
 		"final":      {"write_stdin", `{"session_id":7}`, "Wall time: 1.0 seconds\nProcess exited with code 0\nOutput:\nok\n", rollout.PollTool, rollout.PollFinal, "7"},
 		"lost":       {"write_stdin", `{"session_id":7}`, "write_stdin failed: Unknown process id 7", rollout.PollTool, rollout.PollLost, "7"},
+		"no session": {"write_stdin", `{"session_id":7}`, "session not found", rollout.PollTool, rollout.PollLost, "7"},
+		"its words":  {"write_stdin", `{"session_id":7}`, "Wall time: 1.0 seconds\nProcess exited with code 1\nOutput:\nsession 4 not found\n", rollout.PollTool, rollout.PollFinal, "7"},
+		"lost cell":  {"wait", `{"cell_id":"8"}`, "Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\nexec cell 8 not found", rollout.PollTool, rollout.PollLost, "cell 8"},
+		"cell fails": {"wait", `{"cell_id":"8"}`, "Script failed\nWall time 3.0 seconds\nOutput:\nScript error:\nError: boom", rollout.PollTool, rollout.PollFinal, "cell 8"},
+		"cell ends":  {"wait", `{"cell_id":"8"}`, "Script completed\nWall time 3.0 seconds\nOutput:\nsession 4 not found", rollout.PollTool, rollout.PollFinal, "cell 8"},
 		"input":      {"write_stdin", `{"session_id":7,"chars":"\u0003"}`, running, rollout.ShellTool, rollout.NoPoll, "7"},
 		"agent":      {"wait", `{"ids":["a1"],"timeout_ms":1000}`, `{"status":{},"timed_out":true}`, rollout.PollTool, rollout.PollEmpty, "a1"},
 		"agent done": {"wait_agent", `{"targets":["a1"]}`, `{"message":"Wait completed.","timed_out":false}`, rollout.PollTool, rollout.PollFinal, "a1"},

@@ -182,15 +182,21 @@ func pollClass(c *rollout.Call, o outcome, running string) rollout.PollClass {
 		}
 		return rollout.PollFinal
 	}
+	// A script that polls and fails says nothing of the task: its end is the end of
+	// the poll. A cell that is waited for is the script itself.
+	failed := o.header && strings.HasPrefix(o.body, "Script error:")
+	asked := failed || !o.exited || strings.HasPrefix(o.body, "write_stdin failed")
 	switch {
 	case running != "" && empty:
 		return rollout.PollEmpty
 	case running != "":
 		return rollout.PollProgress
+	case asked && (rollout.LostTask(o.body) || strings.HasPrefix(o.body, "write_stdin failed")):
+		return rollout.PollLost
+	case failed && c.Tool != "wait":
+		return rollout.PollUnknown
 	case o.exited:
 		return rollout.PollFinal
-	case strings.HasPrefix(o.body, "write_stdin failed") || strings.Contains(o.body, "Unknown process id") || strings.Contains(o.body, "not found"):
-		return rollout.PollLost
 	}
 	return rollout.PollUnknown
 }

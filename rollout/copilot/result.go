@@ -135,7 +135,10 @@ func (a *agent) shell(c *rollout.Call, text string) {
 // far comes back every time.
 func (a *agent) poll(c *rollout.Call, text string, failed bool) rollout.PollClass {
 	if failed {
-		return rollout.PollLost
+		if rollout.LostTask(text) {
+			return rollout.PollLost
+		}
+		return rollout.PollUnknown
 	}
 	if m := statuses.FindStringSubmatch(text); m != nil && c.Tool == "read_agent" {
 		if m[1] == "running" {

@@ -82,7 +82,7 @@ func (c *chat) close(id string) {
 func (c *chat) polled(call *rollout.Call, s string) rollout.PollClass {
 	if call.Class == rollout.PollTool {
 		switch {
-		case strings.HasPrefix(s, "No background processes"), strings.Contains(s, "not found"):
+		case strings.HasPrefix(s, "No background processes"), !strings.Contains(strings.TrimSpace(s), "\n") && rollout.LostTask(s):
 			return rollout.PollLost
 		case running.MatchString(s):
 			return rollout.PollEmpty
