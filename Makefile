@@ -4,7 +4,7 @@ GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X main.release=$(VERSION)
 
-.PHONY: build test lint fmt bench fuzz crash
+.PHONY: build test lint fmt bench homes tokens-gigabyte tokens-npm fuzz crash
 
 build: ## bin/fclog
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
@@ -35,8 +35,23 @@ lint: ## formatting, vet, staticcheck
 fmt:
 	gofmt -w .
 
-bench: ## Go benchmarks of every stage
+bench: ## Go benchmarks of every stage: read, decode, count, write, questions, replay; docs/performance.md
 	go test -run '^$$' -bench . -benchmem ./...
+
+HOMES := bin/homes
+
+homes: ## invented log folders of 280 MB in bin/homes, for measuring
+	rm -rf $(HOMES)
+	go run ./internal/homes/make -agent claude-code -bytes 280M $(HOMES)/claude-code
+	go run ./internal/homes/make -agent codex -bytes 275M $(HOMES)/codex
+	go run ./internal/homes/make -agent freecode -bytes 100M $(HOMES)/freecode
+
+tokens-gigabyte: ## the token counter against tiktoken-go on 1 GB of text: half an hour
+	FCLOG_TOKENS_MB=1000 go test -v -timeout 3h -run OnGeneratedText ./internal/tokens
+
+tokens-npm: ## the token counter against npm's tiktoken, which is installed below bin
+	npm install --silent --prefix bin/tiktoken tiktoken@1.0.22
+	FCLOG_TIKTOKEN=$(CURDIR)/bin/tiktoken go test -count=1 -v -run NpmTiktoken ./internal/tokens
 
 KILLS ?= 1000
 crash: ## imports killed KILLS times, the table of docs/reliability.md
