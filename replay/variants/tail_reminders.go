@@ -28,6 +28,10 @@ func planTailReminders(v replay.View, _ replay.Values) replay.Plan {
 	if !t.cacheReported() {
 		return replay.Plan{Unsupported: "the log holds no cache figures: a broken prefix cannot be seen"}
 	}
+	if !t.cacheUsed() {
+		t.plan.Warnings = []string{"by its cache figures nothing was read from a cache here: there is no prefix that could break"}
+		return t.plan
+	}
 	t.moveLogged()
 	t.fixUnlogged()
 	return t.plan
@@ -39,7 +43,17 @@ type tailPlan struct {
 	plan replay.Plan
 }
 
+// cacheReported says whether the log has cache figures. 0 is one.
 func (t *tailPlan) cacheReported() bool {
+	for _, r := range t.Session.Requests {
+		if r.Usage.CacheRead != nil || r.Usage.CacheWrite != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *tailPlan) cacheUsed() bool {
 	for _, r := range t.Session.Requests {
 		if known(r.Usage.CacheRead) > 0 || known(r.Usage.CacheWrite) > 0 {
 			return true

@@ -56,6 +56,20 @@ func TestTailRemindersInUSD(t *testing.T) {
 	assert.EqualValues(t, 3000, *moved.Requests[1].CacheRead)
 }
 
+// A cache read of 0 is a figure: nothing was served, so nothing could break.
+func TestTailRemindersWithoutAnyRead(t *testing.T) {
+	v := newScript().user("hello there").request(3000, 1, reply{text: "a", read: 0}).request(3001, 1, reply{text: "b", read: 0}).recorded(t)
+	for i := range v.Session.Requests {
+		v.Session.Requests[i].Usage.CacheRead = new(int64)
+		v.Session.Requests[i].Usage.CacheWrite = nil
+	}
+	p := TailReminders().Plan(v, nil)
+	assert.Empty(t, p.Unsupported)
+	assert.Empty(t, p.Edits)
+	assert.Empty(t, p.Fixes)
+	assert.Equal(t, []string{"by its cache figures nothing was read from a cache here: there is no prefix that could break"}, p.Warnings)
+}
+
 func TestTailRemindersLeavesOtherBreaks(t *testing.T) {
 	cases := map[string]func(*scripted){
 		"the log holds reminders":            func(s *scripted) { s.b.Session.Missing = nil },
@@ -93,6 +107,7 @@ func TestTailRemindersLogged(t *testing.T) {
 }
 
 func TestTailRemindersNeedsCacheFigures(t *testing.T) {
-	s := newScript().user("x").request(10, 1, reply{})
-	assert.NotEmpty(t, TailReminders().Plan(s.recorded(t), nil).Unsupported)
+	v := newScript().user("x").request(10, 1, reply{}).recorded(t)
+	v.Session.Requests[0].Usage.CacheRead = nil
+	assert.Contains(t, TailReminders().Plan(v, nil).Unsupported, "the log holds no cache figures")
 }
