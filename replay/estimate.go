@@ -26,7 +26,7 @@ type Estimate struct {
 	RemovedRequestsLow       int64          `json:"removed_requests_low"`
 	RemovedRequestsHigh      int64          `json:"removed_requests_high"`
 	AddedRequests            int64          `json:"added_requests"`
-	BreakEvenRequestsTokens  *float64       `json:"break_even_requests_tokens"`
+	BreakEvenRequestsTokens  *float64       `json:"break_even_requests_tokens"` // 0: it costs more as it is
 	BreakEvenRequestsUSD     *float64       `json:"break_even_requests_usd"`
 	Detours                  *Detours       `json:"detours"` // nil: no lossy edit
 	TrialsNeeded             *int64         `json:"trials_needed"`

@@ -212,7 +212,7 @@ func recordingWarnings(r *Report) []string {
 		out = append(out, sessionsOf(single, len(r.Sessions), "a single request: nothing is carried on there, so a saving over a whole task cannot show"))
 	}
 	if silent > 0 {
-		out = append(out, sessionsOf(silent, len(r.Sessions), "no usage: savings are known as counted tokens alone"))
+		out = append(out, sessionsOf(silent, len(r.Sessions), usageMissing(silent == len(r.Sessions) && r.Baseline.OutputTokens != nil)+": savings are known as counted tokens alone"))
 	}
 	if partly > 0 {
 		out = append(out, term.Count(partly, "answered request holds", "answered requests hold")+" no usage: nothing is counted as saved there")
@@ -224,6 +224,14 @@ func recordingWarnings(r *Report) []string {
 		out = append(out, "some requests have no known price: USD figures cover the others")
 	}
 	return out
+}
+
+// usageMissing names what a session lacks of which the input is not known.
+func usageMissing(output bool) string {
+	if output {
+		return "no input usage"
+	}
+	return "no usage"
 }
 
 // sessionsOf says that some of all sessions hold something.

@@ -68,7 +68,8 @@ func optionsOf(use Use) Values {
 type sums struct {
 	low, high, extra Totals
 	base             Totals
-	silent           int // sessions without usage
+	silent           int // sessions without input usage
+	mute             int // sessions without output usage
 	spreadLow        *float64
 	spreadHigh       *float64
 	lost             *int64
@@ -97,6 +98,9 @@ func (s *sums) add(rec Recording, r outcomes, u int) {
 	s.extra.merge(low.Extra)
 	if r.base.Total.Requests > 0 && r.base.Total.InputTokens == nil {
 		s.silent++
+	}
+	if r.base.Total.Requests > 0 && r.base.Total.OutputTokens == nil {
+		s.mute++
 	}
 	accumulate(&s.spreadLow, low.SavedLow)
 	accumulate(&s.spreadHigh, low.SavedHigh)
@@ -187,8 +191,13 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	e.EditedItems, e.RemovedRequestsLow, e.RemovedRequestsHigh, e.AddedRequests = s.edited, s.removedLow, s.removedHigh, s.added
 	slices.SortStableFunc(s.top, func(a, b Contribution) int { return cmp.Compare(math.Abs(b.SavedTokens), math.Abs(a.SavedTokens)) })
 	e.Top = s.top[:min(len(s.top), topContributions)]
-	if s.silent > 0 {
-		e.InputTokens, e.OutputTokens, e.CostUSD, e.CacheReadLost = nil, nil, nil, nil
+	if s.mute > 0 {
+		e.OutputTokens = nil
+	} else {
+		e.StaticSavingOutputTokens = minus(baseline.OutputTokens, total.OutputTokens)
+	}
+	if s.silent > 0 { // a cost takes input and output
+		e.InputTokens, e.CostUSD, e.CacheReadLost = nil, nil, nil
 		e.CacheReadTokens, e.CacheWriteTokens = nil, nil
 		return
 	}
@@ -196,7 +205,6 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	high.merge(s.extra)
 	e.StaticSavingTokens = minus(baseline.InputTokens, total.InputTokens)
 	e.StaticSavingTokensHigh = minus(baseline.InputTokens, high.InputTokens)
-	e.StaticSavingOutputTokens = minus(baseline.OutputTokens, total.OutputTokens)
 	e.StaticSavingUSD = minus(baseline.CostUSD, total.CostUSD)
 	e.StaticSavingUSDHigh = minus(baseline.CostUSD, high.CostUSD)
 	s.spread(e)
@@ -227,19 +235,32 @@ func (s *sums) spread(e *Estimate) {
 	e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh = &a, &b
 }
 
-// breakEven divides the saving by what one extra request costs on average.
+// breakEven divides the saving by what one extra request costs on average. What
+// costs more as it is cannot afford any, whatever they cost.
 func (s *sums) breakEven(e *Estimate) {
-	if s.known == 0 {
-		return
+	if saved := e.StaticSavingTokens; saved != nil {
+		e.BreakEvenRequestsTokens = affords(float64(*saved), s.extraTokens, s.known)
 	}
-	if e.StaticSavingTokens != nil && s.extraTokens > 0 {
-		n := max(0, float64(*e.StaticSavingTokens)) / (s.extraTokens / float64(s.known))
-		e.BreakEvenRequestsTokens = &n
+	if saved := e.StaticSavingUSD; saved != nil {
+		extra := 0.0
+		if s.extraUSD != nil && !s.unpriced {
+			extra = *s.extraUSD
+		}
+		e.BreakEvenRequestsUSD = affords(*saved, extra, s.known)
 	}
-	if e.StaticSavingUSD != nil && s.extraUSD != nil && !s.unpriced && *s.extraUSD > 0 {
-		n := max(0, *e.StaticSavingUSD) / (*s.extraUSD / float64(s.known))
-		e.BreakEvenRequestsUSD = &n
+}
+
+// affords is how many requests a saving pays for, of which n cost so much in all;
+// nil where that is unknown.
+func affords(saving, cost float64, n int64) *float64 {
+	switch {
+	case saving < 0:
+		return new(float64)
+	case n == 0 || cost <= 0:
+		return nil
 	}
+	requests := saving / (cost / float64(n))
+	return &requests
 }
 
 // warn says what the reader must know about this estimate.
@@ -249,7 +270,7 @@ func (s *sums) warn(e Estimate, sessions int, report *Report) []string {
 		out = append(out, fmt.Sprintf("%d of %s cannot support it: %s", s.unsupported, term.Count(int64(sessions), "session", "sessions"), strings.Join(appendNew(nil, s.why...), "; ")))
 	}
 	if s.silent > 0 && !e.Idle() {
-		out = append(out, sessionsOf(s.silent, sessions, "no usage: the saving is known as counted tokens alone"))
+		out = append(out, sessionsOf(s.silent, sessions, usageMissing(s.silent > s.mute)+": the saving is known as counted tokens alone"))
 	}
 	if s.later > 0 {
 		out = append(out, fmt.Sprintf("%d of the recorded compactions would have come later or not at all: this estimate leaves them where they were", s.later))

@@ -205,7 +205,7 @@ const verdicts = "**Free by rule** takes nothing that the model could miss; **be
 
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
-	s := "**Share** is of the recorded input, at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD."
+	s := "**Share** is of the recorded input, at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD; **none**: it already costs more."
 	s += " " + verdicts + " Below, **before** and **after** are the counted tokens of one text, or the input tokens of a removed request; **saved** is in provider tokens, over all requests that carried it. Removals that only the high end of a range holds say so."
 	for _, v := range r.Variants {
 		if v.Need != nil {
@@ -251,6 +251,9 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	}
 	side = append(side, "detours "+detoursOf(e))
 	if b := breakEvenOf(e); b != unknownPair {
+		if b == noBreakEven {
+			b += ": it already costs more"
+		}
 		side = append(side, "break-even "+b)
 	}
 	if e.TrialsNeeded != nil {
@@ -332,8 +335,21 @@ func pairs(n int64) string {
 
 const unknownPair = term.Unknown + " / " + term.Unknown
 
+// noBreakEven stands where a variant costs more as it is; the legend says so.
+const noBreakEven = "none"
+
 func breakEvenOf(e replay.Estimate) string {
-	return term.Opt(e.BreakEvenRequestsTokens, few) + " / " + term.Opt(e.BreakEvenRequestsUSD, few)
+	tokens, usd := term.Opt(e.BreakEvenRequestsTokens, few), term.Opt(e.BreakEvenRequestsUSD, few)
+	if e.StaticSavingTokens != nil && *e.StaticSavingTokens < 0 {
+		tokens = noBreakEven
+	}
+	if e.StaticSavingUSD != nil && *e.StaticSavingUSD < 0 {
+		usd = noBreakEven
+	}
+	if tokens == noBreakEven && (usd == noBreakEven || usd == term.Unknown) {
+		return noBreakEven
+	}
+	return tokens + " / " + usd
 }
 
 // few is a number of requests that need not be whole.
@@ -621,6 +637,10 @@ func contributions(e replay.Estimate, sessions bool, o ReplayOptions) *table {
 func cacheSection(r *replay.Report) section {
 	c, s := r.CacheModel, section{title: "How good the cache model is"}
 	if c.Requests == 0 || c.MedianTokens == nil || c.WithinPercent == nil {
+		if read := r.Baseline.CacheReadTokens; read != nil && *read == 0 {
+			s.prose = []string{"By their cache figures the requests here read nothing from a cache, and wrote nothing to one: USD are those of a session without a prompt cache, and there is nothing to predict."}
+			return s
+		}
 		s.prose = []string{"No request here has cache figures: USD are those of a session without a prompt cache."}
 		if r.Baseline.CostUSD == nil {
 			s.prose = []string{"No request here has cache figures, and no cost is known."}

@@ -193,7 +193,7 @@ func TestReplayRowsSayWhatIsKnown(t *testing.T) {
 	out := replayOutput(t, sampleReplay("own"), 160, false)
 	for _, want := range []string{
 		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.15 to \$0\.55 +10–33 +none +2\.5 / 5\.2 +2,363 +below the noise`,
-		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +149 / 0 +2 +risky`,
+		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +149 / none +2 +risky`,
 		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold`,
 		`(?m)^  dedup-reads .* – +nothing to change here`,
 		`(?m)^  own +– +– +– +0 +none +– / – +– +– +no usage in the log;`,
