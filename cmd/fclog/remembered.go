@@ -17,8 +17,8 @@ import (
 	"github.com/fclog/fclog/rollout/formats"
 )
 
-// An audit of many logs is remembered: the finished figures, no texts, in a file
-// only the user can read. It is used again while nothing it came from has changed:
+// An audit of many logs is remembered: what the report shows, in a file only the
+// user can read. It is used again while nothing it came from has changed:
 // the program, the logs and what is read with them (path, size, time), prices,
 // selection, zone and the names used. Whatever else is asked for is read afresh.
 
