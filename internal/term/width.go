@@ -43,10 +43,17 @@ func CutMiddle(s string, width int) string {
 	head := (width - 1) * 2 / 5
 	left := ansi.Truncate(s, head, "")
 	right := ansi.TruncateLeft(s, total-(width-1-Width(left)), "")
-	if over := Width(left) + 1 + Width(right) - width; over > 0 { // a wide character stood on the edge
-		right = ansi.TruncateLeft(right, 2, "")
+	return left + Ellipsis + keepRight(right, width-Width(left+Ellipsis))
+}
+
+// keepRight drops characters from the start of s until what is left fits: a wide
+// character may have stood on the edge, or parts of one that are wider apart.
+func keepRight(s string, width int) string {
+	for Width(s) > width {
+		_, size := utf8.DecodeRuneInString(s)
+		s = s[size:]
 	}
-	return left + Ellipsis + right
+	return s
 }
 
 // Fit makes log text safe and cuts it to width in the middle. Only the ends of
