@@ -1,6 +1,7 @@
 package apilog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -127,10 +128,12 @@ func asAssistant(raw jsontext.Value) message {
 }
 
 // outputItems reads the items of a Responses answer and keeps each under its ID:
-// later bodies may only name them.
+// later bodies may only name them. What only names an item is no output.
 func (x *exchange) outputItems(p *parser, items []jsontext.Value) {
 	for _, raw := range items {
-		parts := p.item(raw)
+		parts := slices.DeleteFunc(slices.Clone(p.item(raw)), func(id int32) bool {
+			return p.st.parts[id].label == reference
+		})
 		if id := decode[responseItem](raw).ID.V; id != "" {
 			if x.itemIDs == nil {
 				x.itemIDs = map[string][]int32{}
