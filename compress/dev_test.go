@@ -156,3 +156,24 @@ func TestLineNumbersOnRealResults(t *testing.T) {
 	t.Logf("%d lines in results by tool: %v; numbered lines left alone in: %v", lines, found, missed)
 	assert.NotEmpty(t, found)
 }
+
+// TestLogsOnRealOutputs counts the outputs of builds, tests and installs in the real
+// sessions that the careful profile leaves alone for how they read. A reading by hand
+// of the 53 there were found 8: three of stack traces with their source, two of markup
+// that a failed test printed, two of the commands of a build, one of TAP with YAML.
+func TestLogsOnRealOutputs(t *testing.T) {
+	p := compress.Careful()
+	p.Min, p.Head, p.Tail = 0, 1, 1
+	logs, spared := 0, 0
+	for _, r := range realResults(t) {
+		if r.class != rollout.ShellTool || len(r.text) < 600 || p.Classify(r.command) != compress.Log {
+			continue
+		}
+		logs++
+		if _, changed, _ := p.Compress(compress.Log, r.text, "c"); !changed {
+			spared++
+		}
+	}
+	t.Logf("%d of %d outputs of log commands are left alone", spared, logs)
+	assert.LessOrEqual(t, 5*spared, logs, "at most a fifth")
+}

@@ -31,7 +31,8 @@ func Freecode() Profile {
 }
 
 // Careful classifies more commands, works on shorter texts, takes terminal noise
-// out of logs first and knows the failure lines of more tools.
+// out of logs first and knows the failure lines of more tools. It looks at the text
+// too: what a log command prints is left alone where it does not read like a log.
 func Careful() Profile {
 	return Profile{Name: "careful", Head: 40, Tail: 60, Min: 8_000, Cut: maxModelOutput, careful: true}
 }
@@ -69,6 +70,9 @@ func (p Profile) Compress(kind Kind, text, handle string) (out string, changed, 
 	plain := text
 	if p.careful && kind == Log {
 		plain = withoutNoise(text)
+		if !reports(plain) {
+			return text, false, false
+		}
 	}
 	lines := p.collapse(strings.Split(plain, "\n"))
 	if kind == Log {
