@@ -137,30 +137,41 @@ func problems(a *analyze.Audit, o Options) *section {
 			s.table.more = more(len(list)-i, "problem", "problems")
 			break
 		}
-		where := logged(place(p, folder))
+		where := logged(place(p.Problem, folder))
 		if where.s == "" {
 			where = plain("several places")
 		}
-		s.table.rows = append(s.table.rows, row{cells: []cell{
-			where, plain(p.Kind), number(max(p.Count, 1)), plain(term.Safe(p.Detail)),
-		}})
+		what := term.Safe(p.Detail)
+		if n := len(p.files); n > 1 {
+			what = strings.TrimSuffix(what, ".") + fmt.Sprintf("; in %s files, the first is named", term.Exact(int64(n)))
+		}
+		s.table.rows = append(s.table.rows, row{cells: []cell{where, plain(p.Kind), number(p.Count), plain(what)}})
 	}
 	return s
 }
 
-// fold joins problems that differ in nothing but their line.
-func fold(list []analyze.Problem) []analyze.Problem {
-	var out []analyze.Problem
-	at := map[analyze.Problem]int{}
+// sameProblem is problems of one kind and detail; the first says where.
+type sameProblem struct {
+	analyze.Problem
+	files map[string]bool
+}
+
+// fold joins problems that differ in nothing but their file and line.
+func fold(list []analyze.Problem) []sameProblem {
+	var out []sameProblem
+	at := map[[2]string]int{}
 	for _, p := range list {
-		key := analyze.Problem{File: p.File, Kind: p.Kind, Detail: p.Detail}
-		if i, ok := at[key]; ok {
-			out[i].Count += max(p.Count, 1)
-			continue
-		}
-		at[key] = len(out)
 		p.Count = max(p.Count, 1)
-		out = append(out, p)
+		key := [2]string{p.Kind, p.Detail}
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, sameProblem{p, map[string]bool{}})
+		} else {
+			out[i].Count += p.Count
+		}
+		out[i].files[p.File] = true
 	}
 	return out
 }
