@@ -13,9 +13,10 @@ func rootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fclog",
 		Short: "Where the tokens of coding agent sessions go, and what could be saved",
-		Long: `fclog reads the session logs that coding agents leave behind (FreeCode, Codex,
-Claude Code) and tells what every token was spent on and how large each possible
-saving is. It works offline and never changes a log.`,
+		Long: `fclog reads the session logs that coding agents leave behind and tells what every
+token was spent on and how large each possible saving is. It works offline and
+never changes a log. It reads
+` + agentTitles(80) + `.`,
 		Example: `  fclog audit --demo                   the bundled session
   fclog replay --demo                  what it would have cost otherwise
   fclog audit                          the newest session on this machine

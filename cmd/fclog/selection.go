@@ -22,7 +22,7 @@ func (f *selectionFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only sessions active at or after `WHEN`: 2026-03-14, '2026-03-14 09:26', 7d, 12h")
 	flags.StringVar(&f.until, "until", "", "only sessions started before `WHEN`")
-	flags.StringVar(&f.agent, "agent", "", "only sessions of this `AGENT`: freecode, codex, claude-code")
+	flags.StringVar(&f.agent, "agent", "", "only sessions of this `AGENT`: "+strings.Join(agentNames(), ", "))
 	flags.StringVar(&f.model, "model", "", "only sessions in which this `MODEL` answered")
 	flags.StringVar(&f.project, "project", "", "only sessions whose working directory contains `TEXT`")
 	flags.StringVar(&f.session, "session", "", "only sessions whose `ID` begins so")

@@ -44,7 +44,7 @@ logs: ~/.freecode, $CODEX_HOME or ~/.codex, $CLAUDE_CONFIG_DIR or ~/.claude.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.since, "since", "", "only files changed at or after `WHEN`: 2026-03-14, 7d, 12h")
 	flags.StringVar(&f.until, "until", "", "only files changed before `WHEN`")
-	flags.StringVar(&f.agent, "agent", "", "only logs of this `AGENT`: freecode, codex, claude-code")
+	flags.StringVar(&f.agent, "agent", "", "only logs of this `AGENT`: "+strings.Join(agentNames(), ", "))
 	flags.IntVar(&f.last, "last", 0, "only the newest `N`")
 	flags.StringVar(&f.tz, "tz", "UTC", "time `ZONE` of the times shown, such as Europe/Berlin")
 	flags.BoolVar(&f.demo, "demo", false, "list the bundled session")

@@ -468,3 +468,21 @@ func agentNames() []string {
 	}
 	return names
 }
+
+// agentTitles lists the formats for people, in lines of so many characters.
+func agentTitles(width int) string {
+	line, text := 0, ""
+	for i, f := range formats.All() {
+		word := f.Title
+		if i > 0 {
+			text, line = text+",", line+1
+			if line+1+len(word) > width {
+				text, line = text+"\n", 0
+			} else {
+				text, line = text+" ", line+1
+			}
+		}
+		text, line = text+word, line+len(word)
+	}
+	return text
+}

@@ -12,7 +12,7 @@ func Mask() replay.Variant {
 	return checked(replay.Variant{
 		Name:  "mask",
 		Title: "only the newest tool results stay, older ones become a stub",
-		Doc: "Before each request, all tool results but the newest ones are replaced by a short stub. A result is never masked in the first request that carries it. " +
+		Doc: "Before each request, all tool results but the newest ones are replaced by a short stub. A result is never masked in the first request that carries it, nor one that is less than 20 tokens longer than its stub. " +
 			"Text that was already sent changes, so the cached prefix ends there and what follows is paid for at the write or full price: fewer tokens can cost more. " +
 			"A larger batch masks less often.",
 		Options: []replay.Option{
