@@ -102,7 +102,8 @@ func (e *Estimator) Estimate(plans []replay.Plan) *replay.Detours {
 		return nil
 	}
 	d := &replay.Detours{Evidence: e.evidence(all)}
-	needed := genuine(float64(d.Evidence.LaterUsed)/float64(len(all)), *d.Evidence.NullRate)
+	n := float64(len(all))
+	needed := genuine(float64(d.Evidence.LaterUsed), math.Round(*d.Evidence.NullRate*n), n, *d.Evidence.BaseRate)
 	for _, t := range all {
 		chance, high := t.rate.Net, t.rate.NetHigh
 		if t.used {
@@ -116,14 +117,29 @@ func (e *Estimator) Estimate(plans []replay.Plan) *replay.Detours {
 	return d
 }
 
-// genuine is the share of the later uses found that are none by chance. Of all
-// edits a share g is really used and the others match at the null rate, so
-// used = g + (1 − g)·null (Abbott's correction).
-func genuine(used, null float64) float64 {
-	if used <= null || used == 0 {
+// baseWeight is how many edits that chance leaves alone weigh as much as the base rate:
+// ten, by judgement; about so many tell a rate of one half to within a sixth.
+const baseWeight = 10
+
+// genuine is the chance that a later use found is none by chance, of n edits of which
+// used are found and null would be by chance.
+//
+// Of all edits a share g is really used and the others match at the null rate q, so
+// used/n = g + (1 − g)·q (Abbott, J. Econ. Entomol. 18, 1925). Taken alone that makes
+// every use certain where all are found, though most would be by chance. So q has a
+// Jeffreys prior, (null + ½)/(n + 1), and g a Beta prior of baseWeight edits at the base
+// rate (Gelman et al., Bayesian Data Analysis, 3rd edition, §2.4): of the n·(1 − q)
+// edits that chance leaves alone, used − n·q are used. A use found is then a real one
+// with the chance g / (g + (1 − g)·q). Where no more are found than chance finds, they
+// tell nothing.
+func genuine(used, null, n, base float64) float64 {
+	q := (null + jeffreys) / (n + 2*jeffreys)
+	beyond := used - n*q
+	if used <= null || beyond <= 0 {
 		return 0
 	}
-	return (used - null) / ((1 - null) * used)
+	g := (beyond + baseWeight*base) / (n*(1-q) + baseWeight)
+	return g / (g + (1-g)*q)
 }
 
 // evidence adds up what the estimate rests on.

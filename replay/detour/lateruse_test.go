@@ -179,14 +179,31 @@ func TestEstimateByHand(t *testing.T) {
 	assert.Equal(t, []any{"flat", int64(40), int64(20)}, []any{d.Evidence.Source, d.Evidence.Truncations, d.Evidence.Recoveries})
 }
 
-// 0.72 = g + (1 − g)·0.52 gives g = 0.2/0.48; of the 0.72 found that is 0.2/0.48/0.72.
+// Worked by hand with a base rate of 0.2, which counts as 2 of 10.
 func TestGenuine(t *testing.T) {
-	assert.InDelta(t, 0.2/0.48/0.72, genuine(0.72, 0.52), 1e-12)
-	assert.Equal(t, 1.0, genuine(0.3, 0))
-	assert.Equal(t, 1.0, genuine(1, 0.5))
-	for _, c := range [][2]float64{{0, 0}, {0.5, 0.5}, {0.1, 0.9}, {1, 1}} {
-		assert.Zero(t, genuine(c[0], c[1]))
+	for _, c := range []struct {
+		used, null, n, want float64
+	}{
+		// q = 8.5/11; beyond 10 − 85/11 = 25/11, as are the edits left alone; g = (25/11 + 2)/(25/11 + 10) = 47/135.
+		// 47/135 / (47/135 + 88/135·8.5/11) = 47/(47 + 68).
+		{10, 8, 10, 47.0 / 115},
+		// q = 0.5/101; beyond 100 − 50/101 = 10050/101; g = (10050 + 202)/(10050 + 1010) = 10252/11060;
+		// the others are 808/11060, and 808·0.5/101 = 4.
+		{100, 0, 100, 10252.0 / 10256},
+		// q = 0.5/2; beyond 0.75; g = 2.75/10.75; 2.75/(2.75 + 8·0.25).
+		{1, 0, 1, 11.0 / 19},
+		// q = 52.5/101; beyond 72 − 5250/101 = 2022/101; left alone 4850/101; g = (2022 + 202)/(4850 + 1010) = 2224/5860;
+		// 2224/(2224 + 3636·52.5/101) = 2224/(2224 + 1890).
+		{72, 52, 100, 2224.0 / 4114},
+		{0, 0, 10, 0},
+		{5, 5, 10, 0},
+		{1, 9, 10, 0},
+		{10, 10, 10, 0},
+	} {
+		assert.InDelta(t, c.want, genuine(c.used, c.null, c.n, 0.2), 1e-12, c)
 	}
+	assert.Zero(t, genuine(5, 5, 10, 0))
+	assert.Less(t, genuine(10, 8, 10, 1), 1+1e-12)
 }
 
 func TestEstimateOfOneSession(t *testing.T) {
@@ -196,7 +213,8 @@ func TestEstimateOfOneSession(t *testing.T) {
 	d := Estimate(recs, []replay.Plan{{Edits: []replay.Edit{edit}}}, flat(0.2, 0.1, 0.4))
 	assert.Equal(t, "earlier requests of the same session", d.Evidence.NullBasis)
 	assert.Zero(t, *d.Evidence.NullRate)
-	assert.InDelta(t, 1, d.Expected, 1e-12)
+	assert.InDelta(t, 11.0/19, d.Expected, 1e-12, "one of one found, none by chance: see TestGenuine")
+	assert.InDelta(t, 1, d.High, 1e-12)
 	// The words of the request before name what the result brings.
 	s = sessionOf(t, "s", "task", turn{said: "I look for: " + secret}, turn{calls: []act{sh("cat plan").gave(secret)}}, turn{said: "quiet"})
 	d = Estimate([]replay.Recording{recordingOf(s)}, []replay.Plan{{Edits: []replay.Edit{cutTo(t, s, 0, "[cut]")}}}, flat(0.2, 0.1, 0.4))
