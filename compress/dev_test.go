@@ -158,9 +158,10 @@ func TestLineNumbersOnRealResults(t *testing.T) {
 }
 
 // TestLogsOnRealOutputs counts the outputs of builds, tests and installs in the real
-// sessions that the careful profile leaves alone for how they read. A reading by hand
-// of the 53 there were found 8: three of stack traces with their source, two of markup
-// that a failed test printed, two of the commands of a build, one of TAP with YAML.
+// sessions that the careful profile leaves alone for how they read. There are 8 of 53;
+// by their beginnings, read by hand: three of stack traces with their source, two of
+// markup that a failed test printed, two of the commands of a build, one of TAP with
+// YAML. The 45 others were not read.
 func TestLogsOnRealOutputs(t *testing.T) {
 	p := compress.Careful()
 	p.Min, p.Head, p.Tail = 0, 1, 1

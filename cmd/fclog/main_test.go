@@ -114,7 +114,7 @@ func TestCommandLines(t *testing.T) {
 		{"nonsense", 2, "", `fclog: unknown command "nonsense"; see 'fclog --help'`},
 		{"aduit", 2, "", `did you mean "audit"?`},
 		{"audit --nonsense", 2, "", "fclog: unknown flag: --nonsense; see 'fclog audit --help'"},
-		{"audit --format html PATH", 2, "", "not one of term, md, json"},
+		{"audit --format pdf PATH", 2, "", "not one of term, md, json, html"},
 		{"audit --since yesterday PATH", 2, "", "--since"},
 		{"audit --tz Mars/Olympus PATH", 2, "", "--tz"},
 		{"audit --last -1 PATH", 2, "", "--last"},

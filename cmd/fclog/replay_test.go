@@ -41,7 +41,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"replay LOG --variant cap:most=3", 2, "", `no option "most"`},
 		{"replay LOG --variant cap --variant cap", 2, "", "given twice"},
 		{"replay LOG --variant cap+", 2, "", "a variant has no name"},
-		{"replay LOG --format html", 2, "", "not one of term, md, json"},
+		{"replay LOG --format pdf", 2, "", "not one of term, md, json, html"},
 		{"replay LOG --compact", 2, "", "--compact"},
 		{"replay LOG --lines 0", 2, "", "--lines"},
 		{"replay LOG --top 0", 2, "", "--top"},
@@ -68,7 +68,8 @@ func TestReplayCommandLines(t *testing.T) {
 
 		{"compare", 2, "", "accepts between 1 and 2 arg"},
 		{"compare LOG LOG --expect-parallel 1", 2, "", "--expect-parallel"},
-		{"compare FULL", 2, "", "CANDIDATE is missing"},
+		{"compare FULL", 3, "", "no session log found"},
+		{"compare ../../testdata/codex", 2, "", "CANDIDATE is missing"},
 		{"compare LOG LOG --experiment x", 2, "", "--experiment"},
 		{"compare LOG LOG --predicted no-such.json", 1, "", "no-such.json"},
 		{"compare LOG", 1, "", "no A/B report"},
@@ -457,6 +458,11 @@ func TestCalibrateAndUse(t *testing.T) {
 	assert.Equal(t, 1, got.code)
 	assert.Contains(t, got.stderr, "holds no truncated output", "none of those logs has one")
 	got = h.run("replay", "--demo", "--calibrate", "-o", file)
+	require.Equal(t, 0, got.code, got.stderr)
+	got = h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--rates", file, "--variant", "mask:keep=0")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, "holds no whole output", "the bundled session has no other output of that kind")
+	got = h.run("replay", testdata("opencode"), "--calibrate", "-o", file)
 	require.Equal(t, 0, got.code, got.stderr)
 	got = h.run("replay", testdata("codex", "poll-0.104.jsonl"), "--rates", file, "--variant", "mask:keep=0")
 	require.Equal(t, 0, got.code, got.stderr)
