@@ -84,6 +84,7 @@ func TestWithoutRights(t *testing.T) {
 	code, out = run("import", logs, "-o", dir)
 	assert.Equal(t, 0, code, out)
 	code, out = run("query", dir, "SELECT count(*) AS n FROM sessions", "--format", "csv")
+	assert.Equal(t, 0, code, out)
 	assert.Equal(t, fmt.Sprintf("n\n%d\n", crashFiles), out, "what was imported stays")
 
 	items, err := filepath.Glob(filepath.Join(dir, "items", "source=freecode", "*", "*.parquet"))

@@ -107,7 +107,7 @@ var (
 	yamlLine    = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s+)?line (\d+): (?s:(.*))$`)
 	yamlUnknown = regexp.MustCompile(`^field (?s:(.*)) not found in type \S+$`)
 	yamlTwice   = regexp.MustCompile(`^field (?s:(.*)) already set in type \S+$`)
-	yamlType    = regexp.MustCompile("^cannot unmarshal (\\S+)(?s:.*) into (\\S+)$")
+	yamlType    = regexp.MustCompile(`^cannot unmarshal (\S+)(?s:.*) into (\S+)$`)
 )
 
 // yamlError puts what the YAML reader found into one line with file, line and key.

@@ -98,11 +98,6 @@ type otlpScope struct {
 	Logs  []otlpEvent `json:"logRecords"`
 }
 
-type otlpRecord struct {
-	Spans []otlpResource `json:"resourceSpans"`
-	Logs  []otlpResource `json:"resourceLogs"`
-}
-
 type otlpResource struct {
 	Scopes     []otlpScope `json:"scopeSpans"`
 	OldScopes  []otlpScope `json:"instrumentationLibrarySpans"`
@@ -116,7 +111,6 @@ type spanNode struct {
 	agent  string // name of the agent that an invoke_agent span starts
 	invoke bool
 	callID string // of an execute_tool span
-	ms     int64
 }
 
 // spans collects a trace that is spread over many records. Model calls are

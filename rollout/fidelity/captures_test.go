@@ -162,15 +162,14 @@ func exceptions(t *testing.T) map[string]exception {
 
 // row is a line of the table.
 type row struct {
-	capture  string
-	agent    string
-	sent     int
-	sums     fidelity.Sums
-	lowest   *float64 // share of the worst session
-	result   fidelity.Result
-	totals   bool // no usage per request
-	left     string
-	problems []string
+	capture string
+	agent   string
+	sent    int
+	sums    fidelity.Sums
+	lowest  *float64 // share of the worst session
+	result  fidelity.Result
+	totals  bool // no usage per request
+	left    string
 }
 
 // TestFidelity compares every log of the real data with what was really sent.

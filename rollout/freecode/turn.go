@@ -247,7 +247,7 @@ func (s *slot) whole(sent string) (string, bool) {
 }
 
 // shortened finds a marker that FreeCode's cut or compression leaves in a result.
-var shortened = regexp.MustCompile("\\.\\.\\. \\[truncated \\d+ chars total — |\\[\\.\\.\\. \\d+ lines omitted — |\\[previous line repeated \\d+ more times\\]")
+var shortened = regexp.MustCompile(`\.\.\. \[truncated \d+ chars total — |\[\.\.\. \d+ lines omitted — |\[previous line repeated \d+ more times\]`)
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
