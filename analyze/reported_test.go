@@ -79,6 +79,66 @@ func TestTotalsOfSessionsReportedAsAWhole(t *testing.T) {
 	assert.EqualValues(t, 1000+3000+300, *a.Totals.InputTokens)
 }
 
+// perColumn: two requests of 30 and 40 output tokens without an input, of which a
+// report of 900 input (600 read), 99 output and 20 reasoning is known in session a; in b one of the
+// requests lacks the output too; in c the report has no input; d is a subscription's.
+func perColumn() tables {
+	b := &builder{}
+	n := func(v int64) *int64 { return &v }
+	for _, id := range []string{"a", "b", "c", "d"} {
+		b.session(dataset.Session{SessionID: id})
+		second := dataset.Request{Model: ptr("listed"), OutputTokens: n(40), Subscription: id == "d"}
+		if id == "b" {
+			second.OutputTokens = nil
+		}
+		b.request(id, dataset.Request{Model: ptr("listed"), OutputTokens: n(30), Subscription: id == "d"})
+		b.request(id, second)
+		whole := dataset.Reported{Part: partOf(id), SessionID: id, Model: ptr("listed"), InputTokens: n(900), CacheReadTokens: n(600), OutputTokens: n(99), ReasoningTokens: n(20)}
+		if id == "c" {
+			whole.InputTokens, whole.CacheReadTokens = nil, nil
+		}
+		b.reported = append(b.reported, whole)
+	}
+	b.prices = []Price{{Model: "listed", Input: ptr(2.0), CacheRead: ptr(0.5), Output: ptr(10.0), Date: "2026-10-24"}}
+	return b.tables
+}
+
+// TestReportedInputBesideOutputsOfRequests: what the log reports of a session stands
+// in column by column.
+func TestReportedInputBesideOutputsOfRequests(t *testing.T) {
+	data := perColumn()
+	a := audit(t, data)
+	n := func(v int64) *int64 { return &v }
+	require.Len(t, a.Sessions, 4)
+	for i, want := range []struct {
+		input, read, output       *int64
+		reported, without, silent int64
+	}{
+		{n(900), n(600), n(30 + 40), 1, 0, 0},
+		{n(900), n(600), n(99), 1, 0, 0},
+		{nil, nil, n(30 + 40), 0, 2, 0},
+		{n(900), n(600), n(30 + 40), 1, 0, 0},
+	} {
+		s, id := a.Sessions[i].Own, a.Sessions[i].SessionID
+		assert.Equal(t, want.input, s.InputTokens, id)
+		assert.Equal(t, want.read, s.CacheReadTokens, id)
+		assert.Equal(t, want.output, s.OutputTokens, id)
+		assert.Equal(t, want.reported, s.ReportedSessions, id)
+		assert.Equal(t, want.without, s.RequestsWithoutUsage, id)
+		assert.Equal(t, want.silent, s.RequestsWithoutOutput, id)
+	}
+	// (900 - 600) x 2 + 600 x 0.5 + 99 x 10 millionths, all as reported.
+	require.NotNil(t, a.Sessions[0].Own.CostUSD)
+	assert.InDelta(t, 0.00189, *a.Sessions[0].Own.CostUSD, 1e-12)
+	assert.Nil(t, a.Sessions[3].Own.CostUSD, "a subscription pays by other means")
+	var input, output int64
+	for _, row := range ask(t, data.open(t), "usage-by-model", Params{TZ: "UTC"}) {
+		input, output = input+row["input_tokens"].(int64), output+row["output_tokens"].(int64)
+	}
+	assert.EqualValues(t, 3*900, input)
+	assert.EqualValues(t, 70+99+70+70, output)
+}
+
 // TestUsageQuestionsAddUp: by agent, model and day the sums are the audit's.
 func TestUsageQuestionsAddUp(t *testing.T) {
 	db := threeBases().open(t)

@@ -3,13 +3,39 @@ package rollout
 import "slices"
 
 // Whole is what stands for the usage of a session as a whole: what its log reports,
-// where no request of its own has any usage; nil otherwise. A row of all models
-// together goes before rows by model.
+// where no request of its own has an input; nil otherwise, and where requests have
+// outputs but the report has no input. A row of all models together goes before rows
+// by model. Outputs are those of the requests all the same where OutputsKnown.
 func (s *Session) Whole() []Reported {
-	hasUsage := func(r Request) bool { return !r.Inherited && (r.Usage.Input != nil || r.Usage.Output != nil) }
-	if len(s.Reported) == 0 || slices.ContainsFunc(s.Requests, hasUsage) {
+	hasInput := func(r Request) bool { return !r.Inherited && r.Usage.Input != nil }
+	if len(s.Reported) == 0 || slices.ContainsFunc(s.Requests, hasInput) {
 		return nil
 	}
+	chosen := s.chosenReports()
+	hasOutput := func(r Request) bool { return !r.Inherited && r.Usage.Output != nil }
+	tellsInput := func(r Reported) bool { return r.Usage.Input != nil }
+	if slices.ContainsFunc(s.Requests, hasOutput) && !slices.ContainsFunc(chosen, tellsInput) {
+		return nil
+	}
+	return chosen
+}
+
+// OutputsKnown says whether every answered request of a session's own has an output.
+func (s *Session) OutputsKnown() bool {
+	own := 0
+	for _, r := range s.Requests {
+		if r.Inherited || r.Status != Answered {
+			continue
+		}
+		if r.Usage.Output == nil {
+			return false
+		}
+		own++
+	}
+	return own > 0
+}
+
+func (s *Session) chosenReports() []Reported {
 	if all := slices.IndexFunc(s.Reported, func(r Reported) bool { return r.Model == "" }); all >= 0 {
 		return slices.DeleteFunc(slices.Clone(s.Reported), func(r Reported) bool { return r.Model != "" })
 	}

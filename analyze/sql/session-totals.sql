@@ -2,8 +2,9 @@
 --
 -- What each session cost by itself: requests, tokens by how they were billed, calls and repeats. Every response
 -- is counted once over the whole dataset, in the session that owns it; copied history adds nothing. A sum leaves
--- out requests whose value is unknown and is NULL where none is known. Where no request of a session has usage,
--- its sums are those that the log reports for the session as a whole, if it does.
+-- out requests whose value is unknown and is NULL where none is known. Where no request of a session has an input,
+-- its sums are those that the log reports for the session as a whole, if it does; output and reasoning stay
+-- those of the requests where every answered one has an output.
 --
 -- Columns:
 --   session_id               the agent's own ID
@@ -31,7 +32,7 @@
 --   calibrated_tokens        provider tokens of the logged content; calibrated + framing + unlogged = input
 --   requests_without_usage   answered requests without a logged input that no sum of input tokens holds
 --   requests_without_output  answered requests without a logged output that no sum of output tokens holds
---   usage_basis              requests: sums over requests; session: what the log reports for the session as a whole, no usage per request; NULL no usage
+--   usage_basis              requests: sums over requests; session: what the log reports for the session as a whole, no input per request; NULL no usage
 --   logged_cost_usd          part of cost_usd that the log itself says, not computed from prices; NULL none
 WITH sums AS (
   SELECT part, session_id,
@@ -76,8 +77,8 @@ SELECT s.session_id, s.source, s.started_at,
        coalesce(t.uncached_input_tokens, w.uncached_input_tokens)::BIGINT AS uncached_input_tokens,
        coalesce(t.cache_read_tokens, w.cache_read_tokens)::BIGINT AS cache_read_tokens,
        coalesce(t.cache_write_tokens, w.cache_write_tokens)::BIGINT AS cache_write_tokens,
-       coalesce(t.output_tokens, w.output_tokens)::BIGINT AS output_tokens,
-       coalesce(t.reasoning_tokens, w.reasoning_tokens)::BIGINT AS reasoning_tokens,
+       (CASE WHEN w.outputs_of_requests THEN t.output_tokens ELSE coalesce(w.output_tokens, t.output_tokens) END)::BIGINT AS output_tokens,
+       (CASE WHEN w.outputs_of_requests AND t.reasoning_tokens IS NOT NULL THEN t.reasoning_tokens ELSE coalesce(w.reasoning_tokens, t.reasoning_tokens) END)::BIGINT AS reasoning_tokens,
        coalesce(t.cost_usd, w.cost_usd)::DOUBLE AS cost_usd,
        coalesce(CASE WHEN t.cost_usd IS NULL THEN w.cost_partial END, t.cost_partial, false) AS cost_partial,
        coalesce(t.counted_tokens, 0)::BIGINT AS counted_tokens,

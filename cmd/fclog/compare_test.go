@@ -240,7 +240,7 @@ func TestCompareHarborArms(t *testing.T) {
 func TestAuditOfWholeSessions(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	const label = "reported for the session as a whole, no usage per request"
+	const label = "reported for the session as a whole, no input per request"
 	for _, format := range []string{"term", "md"} {
 		args := []string{"audit", testdata("atif", "runs"), "--format", format}
 		if format == "term" {

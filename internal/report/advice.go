@@ -64,12 +64,12 @@ func worthwhileSavings(a *analyze.Audit) []analyze.Saving {
 }
 
 // touched is the share that a technique could touch: of the input, or of what was
-// counted where usage is not logged.
+// counted where no request logs its input.
 func touched(a *analyze.Audit, x analyze.Saving) *float64 {
 	if x.Share != nil {
 		return x.Share
 	}
-	if a.Totals.InputTokens != nil {
+	if a.Totals.InputTokens != nil && a.Totals.ReportedSessions < a.Totals.Sessions {
 		return nil
 	}
 	return ratio(x.AddressableCarriedTokens, &a.Totals.CountedTokens)
@@ -154,7 +154,11 @@ func replayHint(a *analyze.Audit, list []analyze.Saving) string {
 func howSure(a *analyze.Audit) string {
 	s := "**How sure this is.** "
 	if a.Totals.InputTokens == nil {
-		return s + "The log holds no usage: everything here is counted by fclog, and prices and caching are unknown. How the model would behave with less in front of it, no log can tell: a live A/B shows that."
+		held := "The log holds no usage: everything here"
+		if a.Totals.OutputTokens != nil {
+			held = "The log does not say how much was sent: everything but the output"
+		}
+		return s + held + " is counted by fclog, and prices and caching are unknown. How the model would behave with less in front of it, no log can tell: a live A/B shows that."
 	}
 	s += "How much was sent is measured by the provider. What it consisted of is counted"
 	if explained := explainedGrowth(a.Counting); explained != nil {

@@ -112,7 +112,7 @@ func partial(sum *int64, t analyze.Totals, sessions string) string {
 
 // wholeSessions says how much of a sum is known by session only.
 func wholeSessions(t analyze.Totals) string {
-	const whole = "reported for the session as a whole, no usage per request"
+	const whole = "reported for the session as a whole, no input per request"
 	switch t.ReportedSessions {
 	case 0:
 		return ""

@@ -83,7 +83,7 @@ func (c *auditCharts) payloads() []page.Figure {
 	}
 	usage := slices.ContainsFunc(requests, func(r analyze.ChartRequest) bool { return r.InputTokens != nil })
 	if !usage {
-		s.Desc = "Tokens of each request of the main conversation as fclog counts them, stacked by kind of content, because usage is not logged."
+		s.Desc = "Tokens of each request of the main conversation as fclog counts them, stacked by kind of content, because no request logs its input."
 	}
 	for _, r := range requests {
 		col := stackColumn(r, kinds)

@@ -48,7 +48,7 @@ func composition(a *analyze.Audit, o Options) *section {
 	}
 	s.after = []string{"*Framing* is what messages and calls cost beside their text. *Unlogged* is recorded input that neither the logged items nor framing explain: mostly the system prompt and tool definitions."}
 	s.after = append(s.after, unloggedProse(a)...)
-	s.after = append(s.after, "Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to what the provider reported; **estimated** rests on an assumption.")
+	s.after = append(s.after, "Basis: **measured** is reported by the provider; **counted** is counted by fclog with the model's own tokenizer; **calibrated** is counted and scaled to the provider's tokens, by what requests reported or else by a usual factor of the model; **estimated** rests on an assumption.")
 	if slices.ContainsFunc(a.Composition, func(x analyze.Share) bool { return x.Kind == "unlogged" && x.Share != nil && *x.Share < -negligible }) {
 		s.after = append(s.after, "Unlogged is **negative** here: the log holds more content than the recorded input has room for, so the shares above it add up to more than 100 %.")
 	}
@@ -66,7 +66,7 @@ func unit(a *analyze.Audit) string {
 			return "in the provider's tokens"
 		}
 	}
-	return "as fclog counts it, because usage is not logged"
+	return "as fclog counts it, because no request logs its input"
 }
 
 // rest is 1 for the rows that are no logged content, which come last.

@@ -116,7 +116,8 @@ func TrialOf(recs []replay.Recording, cost Cost) Trial {
 }
 
 // addRequests adds what the requests of a session used. Where only the session as a
-// whole has usage, its sums stand for those of all requests.
+// whole has an input, its sums stand for those of all requests; outputs stay those of
+// the requests where all have one.
 func (s *Sums) addRequests(of *rollout.Session, cost Cost) {
 	whole := of.Whole()
 	if len(whole) == 0 {
@@ -128,26 +129,36 @@ func (s *Sums) addRequests(of *rollout.Session, cost Cost) {
 		return
 	}
 	s.Whole++
+	fromRequests := of.OutputsKnown()
+	subscribed := false
 	for _, q := range of.Requests {
 		if q.Inherited {
 			continue
 		}
 		*s.Requests++
+		subscribed = subscribed || q.Subscription
+		if fromRequests {
+			add(&s.Output, q.Usage.Output)
+		}
 		if q.Status == rollout.Answered {
 			*s.Answered++
 		}
 	}
 	provider, model := of.OnlyModel()
 	for _, r := range whole {
-		q := rollout.Request{Kind: wholeSession, Provider: provider, Model: model, Usage: r.Usage, LoggedUSD: r.CostUSD}
+		q := rollout.Request{Kind: wholeSession, Provider: provider, Model: model, Usage: r.Usage, LoggedUSD: r.CostUSD, Subscription: subscribed}
 		if r.Model != "" {
 			q.Provider, q.Model = "", r.Model
 		}
-		s.addUsage(q.Usage)
+		u := r.Usage
+		if fromRequests {
+			u.Output = nil
+		}
+		s.addUsage(u)
 		if !s.addCost(q, cost) {
 			s.Unpriced++
 		}
-		if r.Usage.Input == nil || r.Usage.Output == nil {
+		if u.Input == nil || u.Output == nil && !fromRequests {
 			s.NoUsage++
 		}
 	}

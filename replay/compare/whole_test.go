@@ -18,6 +18,8 @@ func TestSessionsReportedAsAWhole(t *testing.T) {
 	total := rollout.Reported{Usage: rollout.Usage{Input: n(1000), CacheRead: n(600), Output: n(50)}, CostUSD: new(0.5)}
 	one := rollout.Reported{Model: "m", Usage: rollout.Usage{Input: n(7), Output: n(7)}}
 	request := rollout.Request{Number: 1, Kind: rollout.KindTurn, Status: rollout.Answered, Model: "m", Base: -1}
+	spoke := request
+	spoke.Usage.Output = n(20)
 	used := request
 	used.Usage = rollout.Usage{Input: n(10), Output: n(2)}
 	logged := func(r rollout.Request) (float64, bool) {
@@ -36,6 +38,9 @@ func TestSessionsReportedAsAWhole(t *testing.T) {
 		"all models":       {[]rollout.Request{request, request}, []rollout.Reported{one, total}, n(1050), 1, 0},
 		"by model":         {[]rollout.Request{request, request}, []rollout.Reported{one, one}, n(28), 1, 2},
 		"usage of its own": {[]rollout.Request{used, used}, []rollout.Reported{total}, n(24), 0, 2},
+		"outputs known":    {[]rollout.Request{spoke, spoke}, []rollout.Reported{total}, n(1040), 1, 0},
+		"one output known": {[]rollout.Request{spoke, request}, []rollout.Reported{total}, n(1050), 1, 0},
+		"no input at all":  {[]rollout.Request{spoke, spoke}, []rollout.Reported{{Usage: rollout.Usage{Output: n(9)}}}, nil, 0, 2},
 		"nothing":          {[]rollout.Request{request, request}, nil, nil, 0, 2},
 		"no output known":  {[]rollout.Request{request, request}, []rollout.Reported{{Usage: rollout.Usage{Input: n(9)}}}, nil, 1, 1},
 	} {
