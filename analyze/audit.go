@@ -148,11 +148,11 @@ type Share struct {
 // undivided_tokens.
 type Unlogged struct {
 	Tokens          *int64 `json:"unlogged_tokens"`
-	ConstantTokens  *int64 `json:"constant_tokens"` // what goes out unchanged with every turn: system prompt and tool definitions, mostly; estimated
-	ConstantLow     *int64 `json:"constant_low"`
+	ConstantTokens  *int64 `json:"constant_tokens"` // what goes out unchanged with every turn: system prompt and tool definitions, mostly; estimated, no more in a conversation than is unlogged
+	ConstantLow     *int64 `json:"constant_low"`    // bounds of the estimate before that limit
 	ConstantHigh    *int64 `json:"constant_high"`
 	ChangingTokens  *int64 `json:"changing_tokens"`  // the rest of those turns: reminders and the like, and errors of counting
-	UndividedTokens *int64 `json:"undivided_tokens"` // of requests of which nothing tells what is constant
+	UndividedTokens *int64 `json:"undivided_tokens"` // of requests of which nothing tells what is constant, and of conversations with less than none
 	// Turns without usage: what of them is constant, an estimate that is in no total.
 	BlindRequests int64      `json:"requests_without_usage"`
 	BlindTokens   *int64     `json:"constant_tokens_without_usage"`

@@ -266,11 +266,21 @@ func (a *auditor) unlogged() (err error) {
 			part.UndividedTokens = part.Tokens
 		} else {
 			part.BlindRequests = v.BlindRequests
+			part.UndividedTokens = part.negative()
 		}
 		u.add(part)
 		return err
 	})
 	return err
+}
+
+// negative is what a conversation lacks where its log holds more than was sent: no
+// part of it is constant or changing then. nil elsewhere.
+func (u *Unlogged) negative() *int64 {
+	if u.Tokens == nil || *u.Tokens >= 0 {
+		return nil
+	}
+	return u.Tokens
 }
 
 func (u *Unlogged) add(o Unlogged) {

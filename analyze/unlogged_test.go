@@ -59,6 +59,25 @@ func TestUnlogged(t *testing.T) {
 	}
 }
 
+// TestConstantIsNoMoreThanIsUnlogged: in session a two turns leave over 1,000 and 900,
+// less than 2 x 990: all 1,900 are constant, and nothing changes. In b a turn leaves
+// over 20 less than nothing.
+func TestConstantIsNoMoreThanIsUnlogged(t *testing.T) {
+	b := &builder{}
+	b.session(dataset.Session{SessionID: "a", Models: []string{"m1"}})
+	b.request("a", constant(usage(1104, 0, 20, 100, 4)))
+	b.request("a", constant(usage(1108, 0, 20, 200, 8)))
+	b.session(dataset.Session{SessionID: "b", Models: []string{"m1"}})
+	b.request("b", constant(usage(84, 0, 20, 100, 4)))
+	u := audit(t, b.tables).Unlogged
+	assert.EqualValues(t, 1900-20, *u.Tokens)
+	assert.EqualValues(t, 1900, *u.ConstantTokens)
+	assert.EqualValues(t, 3*980, *u.ConstantLow)
+	assert.EqualValues(t, 3*1005, *u.ConstantHigh)
+	assert.EqualValues(t, 0, *u.ChangingTokens)
+	assert.EqualValues(t, -20, *u.UndividedTokens)
+}
+
 // TestPayloadTellsWhatIsConstant: with and without usage.
 func TestPayloadTellsWhatIsConstant(t *testing.T) {
 	b := &builder{}

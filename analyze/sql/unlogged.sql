@@ -15,10 +15,10 @@
 --   constant_high          upper bound of it
 --   requests               requests with usage
 --   unlogged_tokens        unlogged tokens of those
---   constant_carried       constant part of those
---   constant_carried_low   lower bound of it
+--   constant_carried       constant part of those, requests x constant_tokens, but no more than is unlogged: what is estimated beyond that is an error of counting
+--   constant_carried_low   lower bound of requests x constant_tokens
 --   constant_carried_high  upper bound of it
---   changing_carried       unlogged_tokens less constant_carried: reminders and the like, and errors of counting; NULL where nothing tells
+--   changing_carried       unlogged_tokens less constant_carried, never below 0: reminders and the like, and errors of counting; NULL where nothing tells
 --   blind_requests         requests without usage
 --   blind_constant         constant part of those, an estimate
 --   blind_constant_low     lower bound of it
@@ -28,10 +28,10 @@ SELECT session_id, source, chain, model,
        constant_tokens, constant_low, constant_high,
        count(unlogged_tokens) AS requests,
        sum(unlogged_tokens)::BIGINT AS unlogged_tokens,
-       (sum(constant_tokens) FILTER (WHERE unlogged_tokens IS NOT NULL))::BIGINT AS constant_carried,
+       (CASE WHEN sum(unlogged_tokens - constant_tokens) IS NOT NULL THEN least(sum(constant_tokens) FILTER (WHERE unlogged_tokens IS NOT NULL), greatest(sum(unlogged_tokens), 0)) END)::BIGINT AS constant_carried,
        (sum(constant_low) FILTER (WHERE unlogged_tokens IS NOT NULL))::BIGINT AS constant_carried_low,
        (sum(constant_high) FILTER (WHERE unlogged_tokens IS NOT NULL))::BIGINT AS constant_carried_high,
-       sum(unlogged_tokens - constant_tokens)::BIGINT AS changing_carried,
+       (CASE WHEN sum(unlogged_tokens - constant_tokens) IS NOT NULL THEN greatest(sum(unlogged_tokens - constant_tokens), 0) END)::BIGINT AS changing_carried,
        count(*) FILTER (WHERE unlogged_tokens IS NULL) AS blind_requests,
        (sum(constant_tokens) FILTER (WHERE unlogged_tokens IS NULL))::BIGINT AS blind_constant,
        (sum(constant_low) FILTER (WHERE unlogged_tokens IS NULL))::BIGINT AS blind_constant_low,

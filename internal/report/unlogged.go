@@ -36,13 +36,27 @@ func unloggedProse(a *analyze.Audit) []string {
 	var out []string
 	if orZero(u.ConstantTokens) != 0 {
 		out = append(out, fmt.Sprintf("*Constant* goes out unchanged with every turn: %s, from %s. *Changing* is reminders and the like, and errors of counting.",
-			constantSize(u), methods(u.Constants)))
+			constantSize(u), methods(u.Constants))+exceeding(u))
 	}
 	if orZero(u.BlindTokens) != 0 {
 		out = append(out, fmt.Sprintf("%s without usage carried about %s tokens%s that are constant and not logged; they are in no total.",
 			term.Count(u.BlindRequests, "turn", "turns"), term.Short(*u.BlindTokens), bounds(u.BlindLow, u.BlindHigh, term.Short)))
 	}
 	return out
+}
+
+// exceeding says where the estimate of a turn, times the turns, is more than all that
+// is unlogged, which is where the constant part ends.
+func exceeding(u analyze.Unlogged) string {
+	estimate := int64(0)
+	for _, c := range u.Constants {
+		estimate += c.Requests * orZero(c.Tokens)
+	}
+	if estimate <= orZero(u.ConstantTokens) {
+		return ""
+	}
+	return fmt.Sprintf(" Estimated by the turn it would be %s%s, more than is unlogged: some logged content was counted too large, and the constant part ends at what is unlogged.",
+		term.Short(estimate), bounds(u.ConstantLow, u.ConstantHigh, term.Short))
 }
 
 // constantSize is the size of a turn where all conversations have the same, with
