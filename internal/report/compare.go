@@ -74,11 +74,14 @@ func compareFigures(r *compare.Result) *section {
 		{passRate, d.PassRate, term.Percent}, {"score", d.Score, two},
 	} {
 		if line.delta != nil {
-			r := figureRow(line.name, line.delta, line.format)
-			if len(r.notes) > 0 {
-				t.noteHead = "why not significant"
+			row := figureRow(line.name, line.delta, line.format)
+			if note := reportedNote(r, line.name); note != "" {
+				row.notes = append(row.notes, note)
 			}
-			t.rows = append(t.rows, r)
+			if len(row.notes) > 0 {
+				t.noteHead = "note"
+			}
+			t.rows = append(t.rows, row)
 		}
 	}
 	if len(t.rows) == 0 {
@@ -88,6 +91,23 @@ func compareFigures(r *compare.Result) *section {
 		id: "figures", title: fmt.Sprintf("Means per trial over %s", term.Count(int64(r.PairedTasks), "paired task", "paired tasks")), table: t,
 		after: []string{"~ marks a change that is not significant."},
 	}
+}
+
+// reportedNote marks a figure that rests on what logs report for sessions as a whole,
+// and one that rests on how many requests those took.
+func reportedNote(r *compare.Result, name string) string {
+	n := r.Baseline.ReportedTrials + r.Candidate.ReportedTrials
+	if n == 0 {
+		return ""
+	}
+	of := fmt.Sprintf("in %s", term.Count(n, "trial", "trials"))
+	switch strings.TrimSpace(name) {
+	case "tokens", "input tokens", "uncached", "cache read", "cache write", "output tokens":
+		return "reported for the session as a whole " + of
+	case "= requests", "× tokens per request":
+		return "requests estimated " + of
+	}
+	return ""
 }
 
 func figureRow(name string, d *compare.Delta, format func(float64) string) row {

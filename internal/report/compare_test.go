@@ -97,3 +97,19 @@ func TestHostileExperimentsRatesAndPrompts(t *testing.T) {
 		structure(t, out.String())
 	}
 }
+
+// TestReportedFiguresAreMarked: tokens that are known for whole sessions only say so,
+// in how many trials of both arms; so do figures that rest on their requests.
+func TestReportedFiguresAreMarked(t *testing.T) {
+	delta := &compare.Delta{Baseline: 30, Candidate: 20}
+	r := &compare.Result{PairedTasks: 1, Deltas: compare.Deltas{Tokens: delta, Requests: delta, RepeatedCalls: delta},
+		Baseline: compare.Arm{ReportedTrials: 2}, Candidate: compare.Arm{ReportedTrials: 1}}
+	var out strings.Builder
+	require.NoError(t, report.CompareMarkdown(&out, r, report.Options{}))
+	assert.Equal(t, 1, strings.Count(out.String(), "reported for the session as a whole in 3 trials"))
+	assert.Equal(t, 1, strings.Count(out.String(), "requests estimated in 3 trials"))
+	r.Baseline.ReportedTrials, r.Candidate.ReportedTrials = 0, 0
+	out.Reset()
+	require.NoError(t, report.CompareMarkdown(&out, r, report.Options{}))
+	assert.NotContains(t, out.String(), "in 3 trials")
+}
