@@ -26,21 +26,53 @@ func readDatabase(ctx context.Context, path string, add func(*builder)) error {
 	defer db.Close()
 	db.SetMaxOpenConns(1)
 	d := &database{db: db, path: path}
-	sessions, err := d.sessions(ctx)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if !d.understood(ctx) {
+		return fmt.Errorf("%s: %w: a database whose tables are named as OpenCode's but hold something else", path, logfile.ErrNotLog)
 	}
+	sessions, err := d.sessions(ctx)
+	if err != nil && len(sessions) == 0 {
+		return fmt.Errorf("the database %s cannot be read: it is damaged (%w)", path, err)
+	}
+	damaged := err != nil
 	if len(sessions) == 0 {
 		return fmt.Errorf("%s: %w: the database holds no session", path, logfile.ErrNotLog)
 	}
 	for _, doc := range sessions {
-		if err := d.fill(ctx, doc); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		if err := d.fill(ctx, doc); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			doc.fault("damaged-database", "the database is damaged here: what could be read of the session was taken", 0)
+		}
+		if damaged {
+			doc.fault("damaged-database", "the list of sessions is damaged: sessions may be missing", 0)
+			damaged = false
 		}
 		add(build(doc, path))
 		doc.messages = nil
 	}
 	return nil
+}
+
+// understood says whether the tables have the columns that messages and parts are
+// read by. Damage is no answer: then what can be read is tried.
+func (d *database) understood(ctx context.Context) bool {
+	for table, columns := range neededColumns {
+		for _, column := range columns {
+			var n int
+			err := d.db.QueryRowContext(ctx, "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?", table, column).Scan(&n)
+			if err == nil && n == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// neededColumns are those without which a table tells nothing.
+var neededColumns = map[string][]string{
+	"session": {"id"},
+	"message": {"id", "session_id", "time_created", "data"},
+	"part":    {"id", "message_id", "session_id", "time_created", "data"},
 }
 
 type database struct {
@@ -67,7 +99,7 @@ func (d *database) sessions(ctx context.Context) ([]*document, error) {
 			into[i] = &values[i]
 		}
 		if err := rows.Scan(into...); err != nil {
-			return nil, err
+			return out, err
 		}
 		row := map[string]any{}
 		for i, c := range columns {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fclog/fclog/rollout"
+	"github.com/fclog/fclog/rollout/logfile"
 )
 
 var update = flag.Bool("update", false, "build testdata/opencode/opencode.db from the exports")
@@ -279,4 +282,49 @@ func TestDamagedDatabase(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, broken, 0o600))
 		_, _ = Read(context.Background(), path)
 	}
+}
+
+// TestForeignColumns: tables named alike that hold something else are named so, with
+// the path once.
+func TestForeignColumns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE session (id text); CREATE TABLE message (id text, body text); CREATE TABLE part (id text); INSERT INTO session VALUES ('a')")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	_, err = Read(context.Background(), path)
+	require.ErrorIs(t, err, logfile.ErrNotLog)
+	assert.ErrorContains(t, err, "something else")
+	assert.Equal(t, 1, strings.Count(err.Error(), path))
+}
+
+// TestDamageStaysInItsSession: with one page of the database lost, the sessions whose
+// rows do not stand on it are read whole, and the damage is listed.
+func TestDamageStaysInItsSession(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(testdata, "opencode.db"))
+	require.NoError(t, err)
+	const page = 4096
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	partly := 0
+	for at := page; at+page <= len(raw); at += page {
+		broken := append([]byte{}, raw...)
+		copy(broken[at:at+page], make([]byte, page))
+		require.NoError(t, os.WriteFile(path, broken, 0o600))
+		sessions, err := Read(context.Background(), path)
+		if err != nil {
+			assert.Equal(t, 1, strings.Count(err.Error(), path), err)
+			continue
+		}
+		damaged := 0
+		for _, s := range sessions {
+			if slices.ContainsFunc(s.Problems, func(p rollout.Problem) bool { return p.Kind == "damaged-database" }) {
+				damaged++
+			}
+		}
+		if len(sessions) == 3 && damaged > 0 {
+			partly++
+		}
+	}
+	assert.Positive(t, partly, "some page holds messages or parts alone")
 }
