@@ -91,7 +91,7 @@ type Totals struct {
 	// Sessions whose usage is reported for the session as a whole, with no usage per
 	// request: the sums of tokens hold what their log reports.
 	ReportedSessions int64    `json:"reported_sessions"`
-	LoggedCostUSD    *float64 `json:"logged_cost_usd"` // part of cost_usd that logs state themselves; the rest is computed from prices
+	LoggedCostUSD    *float64 `json:"logged_cost_usd"` // part of cost_usd taken from the log, for want of a price or usage to compute it from; nil where all of it is computed, though the log may state a cost too
 }
 
 // KindUsage is what requests of one kind cost: a part of the totals. Usage that

@@ -30,6 +30,9 @@ func Head(path string, n int) ([][]byte, error) {
 	}
 	defer r.Close()
 	start, _ := r.src.in.Peek(sniffBytes)
+	if bytes.HasPrefix(start, sqliteMagic) {
+		start, _ = r.src.in.Peek(headBuffer)
+	}
 	start = bytes.Clone(start)
 	r.src.in = bufio.NewReaderSize(io.LimitReader(r.src.in, headLimit), headBuffer)
 	var records [][]byte
@@ -45,11 +48,28 @@ func Head(path string, n int) ([][]byte, error) {
 	return records, nil
 }
 
+// sqliteMagic is how every SQLite database begins.
+var sqliteMagic = []byte("SQLite format 3\x00")
+
+// database says whose a database without an own reader seems to be, by the tables
+// declared at its start: before OpenCode was written anew, it and Crush, which came
+// from it, had these.
+func database(start []byte) string {
+	for _, table := range []string{"sessions", "messages", "files"} {
+		if !bytes.Contains(start, []byte("CREATE TABLE "+table)) && !bytes.Contains(start, []byte("CREATE TABLE IF NOT EXISTS "+table)) {
+			return "an SQLite database, none of an agent that is known"
+		}
+	}
+	return "a database of the older OpenCode or of Crush, which fclog does not read"
+}
+
 // noRecords says what a file without any JSON record seems to be.
 func noRecords(start []byte, r *Reader) string {
 	switch {
 	case len(bytes.Trim(start, " \t\r\n\x00")) == 0:
 		return "it holds only blanks"
+	case bytes.HasPrefix(start, sqliteMagic):
+		return database(start)
 	case !plausible(start):
 		return "binary data"
 	case len(r.Problems()) > 0 && r.Problems()[0].Kind == "cut-line":
