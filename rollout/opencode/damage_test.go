@@ -77,3 +77,17 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestSessionWithoutItsTree: a session file alone says that its messages are missing.
+func TestSessionWithoutItsTree(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(testdata, "storage/session/p1/ses_old01.json"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "ses_old01.json")
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
+	sessions, err := Read(context.Background(), path)
+	require.NoError(t, err)
+	require.Len(t, sessions, 1)
+	assert.Empty(t, sessions[0].Requests)
+	require.Len(t, sessions[0].Problems, 1)
+	assert.Equal(t, "missing-messages", sessions[0].Problems[0].Kind)
+}

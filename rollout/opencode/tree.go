@@ -25,7 +25,11 @@ func readTree(path string, raw []byte, line int) (*document, bool) {
 	}
 	d := &document{info: info, line: line, records: 1}
 	root := storage(path)
-	for _, file := range jsonFiles(filepath.Join(root, "message", info.ID.V)) {
+	messages := jsonFiles(filepath.Join(root, "message", info.ID.V))
+	if len(messages) == 0 {
+		d.fault("missing-messages", "the messages of the session are not in the storage tree around its file: they were left behind, or none was ever sent", 0)
+	}
+	for _, file := range messages {
 		d.fromTree(root, file)
 	}
 	d.inOrder()
