@@ -508,6 +508,9 @@ func filled(t *testing.T, part string, optional bool) *dataset.Rows {
 		}
 		v.Field(i).Set(reflect.Append(v.Field(i), row))
 	}
+	if rows.Sessions[0].Superseded != nil {
+		rows.Sessions[0].Superseded = new(bool) // superseded sessions are in no view
+	}
 	return rows
 }
 

@@ -67,7 +67,8 @@ func picture(t require.TestingT, db *DB) []string {
 		"FROM session_tree",
 		"SELECT source, part, session_id, kind, count(*), sum(count) FROM problems GROUP BY ALL",
 		"SELECT source, session_id, request_index, kind, response_id, counts, input_tokens, output_tokens, counted_tokens FROM requests",
-		"FROM kinds", "FROM copies",
+		"SELECT * REPLACE (round(cost_usd, 9) AS cost_usd) FROM kinds", // floats are summed in any order
+		"FROM copies",
 		"SELECT * FROM other_billed",
 	} {
 		query = strings.NewReplacer("FROM totals", "FROM ("+questionSQL(t, "session-totals")+")", "FROM kinds", "FROM ("+questionSQL(t, "usage-by-kind")+")",
