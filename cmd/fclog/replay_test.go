@@ -354,7 +354,7 @@ func TestReplayOfSessionsWithoutUsage(t *testing.T) {
 	assert.Nil(t, v.StaticSavingTokens)
 	assert.EqualValues(t, -12, v.SavedCountedTokens)
 	got := h.run("replay", log, "--variants", file, "--variant", "brief", "--width", "80")
-	assert.Contains(t, got.stdout, "no usage in the log; -12 counted tokens saved")
+	assert.Contains(t, got.stdout, "no usage in the log; 12 more counted tokens")
 	assert.Regexp(t, `(?m)^  brief +– +– +– +0 +–$`, got.stdout)
 }
 
