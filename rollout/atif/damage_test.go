@@ -3,6 +3,7 @@ package atif
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,4 +132,28 @@ func FuzzRead(f *testing.F) {
 			require.NoError(t, rollout.Check(s))
 		}
 	})
+}
+
+// TestDocumentTwiceInAFileCountsOnce: two copies of a run behind each other are one
+// run; another run of the same ID stays one of its own.
+func TestDocumentTwiceInAFileCountsOnce(t *testing.T) {
+	run := func(prompt int) string {
+		return fmt.Sprintf(`{"schema_version":"ATIF-v1.4","session_id":"run-1","agent":{"name":"demo","version":"1"},"steps":[`+
+			`{"step_id":1,"source":"user","message":"go"},`+
+			`{"step_id":2,"source":"agent","message":"done","metrics":{"prompt_tokens":%d,"completion_tokens":5}}]}`, prompt)
+	}
+	for _, c := range []struct {
+		text     string
+		sessions int
+	}{
+		{run(100) + "\n" + run(100) + "\n", 1},
+		{run(100) + run(100), 1},
+		{"[" + run(100) + ",\n" + run(100) + "]", 1},
+		{run(100) + "\n" + run(200), 2},
+	} {
+		sessions, err := readText(t, c.text)
+		require.NoError(t, err)
+		assert.Len(t, sessions, c.sessions)
+		assert.EqualValues(t, 100, *sessions[0].Requests[0].Usage.Input)
+	}
 }

@@ -123,6 +123,7 @@ type parser struct {
 	dec    *jsontext.Decoder
 	line   int
 	offset int
+	start  int // where the document that was read last begins
 }
 
 func newParser(data []byte) *parser {
@@ -151,6 +152,7 @@ func (p *parser) next() (*document, error) {
 		}
 	}
 	line := p.here()
+	p.start = p.offset
 	if kind := p.dec.PeekKind(); kind != '{' {
 		if _, err := p.dec.ReadToken(); err != nil {
 			return nil, err
@@ -169,6 +171,9 @@ func (p *parser) next() (*document, error) {
 }
 
 var errNoObject = errors.New("no JSON object")
+
+// last is the text of the document that was read last.
+func (p *parser) last() []byte { return p.data[p.start:p.dec.InputOffset()] }
 
 func (p *parser) members(d *document) error {
 	members := jsontext.Value("{")

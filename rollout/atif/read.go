@@ -25,7 +25,7 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{ctx: ctx, path: path, ids: map[string]bool{}}
+	f := &file{ctx: ctx, path: path, ids: map[string]bool{}, read: map[[sha256.Size]byte]bool{}}
 	for p := newParser(data); ; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 		if broken != nil && !errors.Is(broken, io.EOF) {
 			problems = append(problems, damage(path, line, broken))
 		}
-		if d != nil && strings.HasPrefix(d.Schema.V, schemaPrefix) {
+		if d != nil && strings.HasPrefix(d.Schema.V, schemaPrefix) && f.first(p.last()) {
 			f.document(d, nil)
 		}
 		if broken != nil {
@@ -96,7 +96,17 @@ type file struct {
 	ctx      context.Context
 	path     string
 	ids      map[string]bool
+	read     map[[sha256.Size]byte]bool // documents by their text
 	sessions []*rollout.Session
+}
+
+// first reports whether a document stands in the file for the first time: files
+// put behind each other may hold one twice, which is still one run.
+func (f *file) first(document []byte) bool {
+	sum := sha256.Sum256(document)
+	seen := f.read[sum]
+	f.read[sum] = true
+	return !seen
 }
 
 // caller is where a sub-agent was started.
