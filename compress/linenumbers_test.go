@@ -127,12 +127,29 @@ func TestLineNumbersRoundTrip(t *testing.T) {
 			for i, line := range lines {
 				numbered[i] = fmt.Sprintf(s.format, first+i, line)
 			}
-			stripped, n, ok := LineNumbers(s.before + strings.Join(numbered, "\n") + s.after)
+			text := s.before + strings.Join(numbered, "\n") + s.after
+			stripped, n, ok := LineNumbers(text)
+			if name == "partial" && isTable(lines) {
+				assert.Equal(t, text, stripped, "a table whose first column counts stays")
+				continue
+			}
 			assert.True(t, ok, name)
 			assert.Equal(t, len(lines), n, name)
 			assert.Equal(t, s.before+strings.Join(lines, "\n")+s.after, stripped, name)
 		}
 	})
+}
+
+// isTable says whether lines have the columns of a table: tabs, the same number in
+// every line, and something in the first column.
+func isTable(lines []string) bool {
+	columns := strings.Count(lines[0], "\t")
+	for _, line := range lines {
+		if strings.Count(line, "\t") != columns || line == "" || line[0] == '\t' || line[0] == ' ' {
+			return false
+		}
+	}
+	return columns > 0
 }
 
 // Whatever the text, only line beginnings go, and no line is lost.
