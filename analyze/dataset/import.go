@@ -25,6 +25,7 @@ type Input struct {
 // Options say how to import.
 type Options struct {
 	NoText   bool                  // keep hashes and counts only
+	Redact   bool                  // put placeholders in place of keys and passwords; token counts stay those of the logs
 	Scratch  bool                  // the dataset is thrown away soon: do not force it to disk
 	Tokens   *tokens.Tokens        // counter to share; nil: a new one
 	Progress func(done, total int) // called after every file, never at the same time twice; may be nil
@@ -111,7 +112,7 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 		return err
 	}
 	if err := each(ctx, jobs, func(j *job) error {
-		j.part, j.err = partName(j.Path, j.Depends, im.store.text)
+		j.part, j.err = partName(j.Path, j.Depends, im.store.mode())
 		return nil
 	}); err != nil {
 		return err
@@ -230,7 +231,7 @@ func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
 		now := stamps(j.Path, j.Depends)
 		if try < rereads && !slices.Equal(now, j.stamps) {
 			j.stamps = now
-			if j.part, err = partName(j.Path, j.Depends, im.store.text); err != nil {
+			if j.part, err = partName(j.Path, j.Depends, im.store.mode()); err != nil {
 				return nil, err
 			}
 			continue
@@ -238,7 +239,7 @@ func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
 		if len(sessions) == 0 {
 			return nil, errors.New("no session in it")
 		}
-		return newRows(sessions, rowOptions{part: j.part, path: j.Path, file: j.file, size: j.stamps[0].Size, text: im.store.text, tokens: im.tokens})
+		return newRows(sessions, rowOptions{part: j.part, path: j.Path, file: j.file, size: j.stamps[0].Size, text: im.store.text, redact: im.store.redact, tokens: im.tokens})
 	}
 }
 

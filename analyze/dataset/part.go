@@ -16,11 +16,11 @@ import (
 )
 
 // partName is the identity of what a session file and the files it is read with
-// hold: 32 hex digits over their content, packed or not, the importer and the
-// text mode. The same bytes under another name give the same part.
-func partName(path string, depends []string, text bool) (string, error) {
+// hold: 32 hex digits over their content, packed or not, the importer and what is
+// done to texts. The same bytes under another name give the same part.
+func partName(path string, depends []string, mode string) (string, error) {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "fclog part, importer %s, text %t\n", Importer, text)
+	fmt.Fprintf(sum, "fclog part, importer %s, text %s\n", Importer, mode)
 	if err := addFile(sum, path); err != nil {
 		return "", err
 	}
@@ -171,7 +171,7 @@ func WritePart(dir string, rows *Rows) error {
 	if len(rows.Sessions) == 0 {
 		return errors.New("a part needs a session")
 	}
-	s, err := openStore(dir, Options{NoText: !rows.Sessions[0].HasText})
+	s, err := openStore(dir, Options{NoText: !rows.Sessions[0].HasText, Redact: Redacted(dir)})
 	if err != nil {
 		return err
 	}

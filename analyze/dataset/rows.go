@@ -22,6 +22,7 @@ type rowOptions struct {
 	file   string // absolute
 	size   int64  // bytes on disk
 	text   bool   // false: hashes and counts only
+	redact bool   // placeholders stand for secrets
 	tokens *tokens.Tokens
 }
 
@@ -39,6 +40,11 @@ func newRows(sessions []*rollout.Session, o rowOptions) (*Rows, error) {
 		before := rows.counts()
 		rows.addSession(s, measure.Measure(s, o.tokens), o)
 		rows.Sessions[len(rows.Sessions)-1].Contents = contents(before, rows.counts())
+	}
+	if o.redact {
+		if err := rows.redact(sessions); err != nil {
+			return nil, err
+		}
 	}
 	rows.validStrings()
 	return rows, nil

@@ -35,6 +35,7 @@ type Session struct {
 	Importer        string   `parquet:"importer,dict"`       // fclog schema version that wrote it
 	FileKey         *string  `parquet:"file_key,optional"`   // SHA-256 of the absolute path, first half in hex: tells files apart where only their base name is kept
 	Superseded      *bool    `parquet:"superseded,optional"` // true: kept for its texts only, the file now holds this conversation under another ID; it counts nowhere
+	Redacted        *int64   `parquet:"redacted,optional"`   // places in texts where --redact put a placeholder; NULL: imported without it
 	Contents        []string `parquet:"contents,list"`       // rows of the session in every other table that has any, such as items=12; empty: not noted
 }
 
@@ -92,13 +93,13 @@ type Item struct {
 	Label        *string `parquet:"label,optional,dict"`
 	Origin       string  `parquet:"origin,dict"`
 	RequestIndex *int64  `parquet:"request_index,optional"` // request whose response produced it
-	TextHash     string  `parquet:"text_hash"`              // SHA-256, hex
+	TextHash     string  `parquet:"text_hash"`              // SHA-256, hex; with --redact of the text with its placeholders, as chars and bytes are
 	Chars        int64   `parquet:"chars"`                  // Unicode code points
 	Bytes        int64   `parquet:"bytes"`                  // UTF-8
 	Tokens       *int64  `parquet:"tokens,optional"`        // raw count; NULL where it has no words and no known size
 	PrefixTokens int64   `parquet:"prefix_tokens"`          // tokens that line-number prefixes add; 0 none found
 	PrefixLines  int64   `parquet:"prefix_lines"`           // lines with such a prefix
-	Sized        bool    `parquet:"sized"`                  // tokens is a size that the log gives, not a count
+	Sized        bool    `parquet:"sized"`                  // tokens is a size that the log gives, or that of a text before it was redacted; not a count of the text
 }
 
 // Span is one row of spans.

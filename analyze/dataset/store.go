@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fclog/fclog/internal/redact"
 )
 
 // SchemaVersion is the version of the tables. Columns are added, never renamed.
@@ -31,13 +33,15 @@ const (
 // marker tells a dataset from any other folder.
 type marker struct {
 	SchemaVersion int  `json:"schema_version"`
-	Text          bool `json:"text"` // false: made with --no-text, holds no text at all
+	Text          bool `json:"text"`               // false: made with --no-text, holds no text at all
+	Redacted      bool `json:"redacted,omitempty"` // made with --redact
 }
 
 // store is a dataset opened for writing.
 type store struct {
 	dir     string
 	text    bool
+	redact  bool
 	scratch bool // thrown away soon: not forced to disk
 	sole    bool // no other process can be writing
 	create  creator
@@ -56,6 +60,21 @@ func Is(dir string) bool {
 func Check(dir string) error {
 	_, err := readMarker(dir)
 	return err
+}
+
+// Redacted reports whether dir holds a dataset made with secrets redacted.
+func Redacted(dir string) bool {
+	m, err := readMarker(dir)
+	return err == nil && m.Redacted
+}
+
+// mode says what is done to texts, as part names hold it.
+func (s *store) mode() string {
+	mode := strconv.FormatBool(s.text)
+	if s.redact {
+		mode += ", redacted by rules " + redact.Version
+	}
+	return mode
 }
 
 func readMarker(dir string) (marker, error) {
@@ -86,7 +105,7 @@ func openStore(dir string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: !o.NoText, scratch: o.Scratch, sole: sole, create: o.create, close: unlock}
+	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, sole: sole, create: o.create, close: unlock}
 	if s.create == nil {
 		s.create = createFile
 	}
@@ -110,6 +129,12 @@ func (s *store) open() error {
 		return fmt.Errorf("dataset %s holds texts: an import without texts needs a dataset of its own", s.dir)
 	case !m.Text && s.text:
 		return fmt.Errorf("dataset %s was made without texts: import into it without texts, or into another one", s.dir)
+	}
+	switch {
+	case m.Redacted && !s.redact:
+		return fmt.Errorf("dataset %s was made with secrets redacted: import into it with --redact, or into another one", s.dir)
+	case !m.Redacted && s.redact:
+		return fmt.Errorf("dataset %s holds texts as they are: an import with --redact needs a dataset of its own", s.dir)
 	}
 	s.dropLeftovers()
 	if s.sole {
@@ -164,7 +189,7 @@ func makeFolder(dir string) error {
 
 // init makes a new dataset.
 func (s *store) init() error {
-	raw, err := json.Marshal(marker{SchemaVersion: SchemaVersion, Text: s.text})
+	raw, err := json.Marshal(marker{SchemaVersion: SchemaVersion, Text: s.text, Redacted: s.redact})
 	if err != nil {
 		return err
 	}

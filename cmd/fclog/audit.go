@@ -21,6 +21,7 @@ type auditFlags struct {
 	top     int
 	afresh  bool
 	text    bool
+	redact  bool
 }
 
 func auditCommand(a *app) *cobra.Command {
@@ -54,6 +55,7 @@ says which.`,
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
 	flags.BoolVar(&f.afresh, "no-cache", false, "read all logs, also where nothing has changed since the last audit")
 	flags.IntVar(&f.top, "top", report.DefaultTop, "rows `N` of every ranked list")
+	flags.BoolVar(&f.redact, "redact", false, redactUsage)
 	flags.BoolVar(&f.text, "with-text", false, "show the beginnings of logged texts on the HTML page")
 	return cmd
 }
@@ -80,7 +82,7 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 	if err != nil {
 		return err
 	}
-	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices}
+	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices, redact: f.redact}
 	shown, err := a.rememberedAudit(cmd.Context(), r, f)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 type importFlags struct {
 	dataset string
 	noText  bool
+	redact  bool
 	compact bool
 	demo    bool
 }
@@ -26,7 +27,12 @@ func importCommand(a *app) *cobra.Command {
 		Short: "Turn session logs into a Parquet dataset",
 		Long: `import reads session logs into a dataset: a folder of plain Parquet files that
 any engine can read. Importing again reads only what is new or has grown. A
-stopped import leaves whole files only, and the next one goes on from there.`,
+stopped import leaves whole files only, and the next one goes on from there.
+
+--redact looks for keys and passwords by their form and by what stands around
+them, and puts [redacted:KIND:NUMBER] in their place, the same for the same secret
+of one log. Token counts stay those of the log. It finds what its rules know:
+a name, or a password in a sentence, it does not.`,
 		Example: `  fclog import --demo -o dataset
   fclog import --compact dataset
   fclog import ~/.codex/sessions ~/.claude -o dataset
@@ -46,6 +52,7 @@ stopped import leaves whole files only, and the next one goes on from there.`,
 	flags.StringVarP(&f.dataset, "output", "o", "", "the `DATASET` folder; made if it does not exist")
 	flags.BoolVar(&f.demo, "demo", false, "import the bundled session")
 	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
+	flags.BoolVar(&f.redact, "redact", false, redactUsage)
 	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards; with a dataset as PATH nothing else")
 	return cmd
 }
@@ -67,7 +74,7 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	if err != nil {
 		return err
 	}
-	summary, err := a.bring(ctx, f.dataset, files, dataset.Options{NoText: f.noText})
+	summary, err := a.bring(ctx, f.dataset, files, dataset.Options{NoText: f.noText, Redact: f.redact})
 	if err != nil {
 		return err
 	}
@@ -86,6 +93,9 @@ func (a *app) compact(ctx context.Context, dir string) error {
 
 // finishImport says what was done and, if asked to, compacts.
 func (a *app) finishImport(ctx context.Context, f *importFlags, s *source, summary dataset.Summary) error {
+	if f.redact {
+		a.warn("secrets are redacted by rules; tokens are those of the texts before")
+	}
 	var failed []error
 	for _, fail := range summary.Failed {
 		failed = append(failed, fmt.Errorf("%s: %w", s.name(fail.Path), fail.Err))

@@ -18,6 +18,7 @@ type payloadFlags struct {
 	against  []string
 	withText bool
 	demo     bool
+	redact   bool
 }
 
 func payloadCommand(a *app) *cobra.Command {
@@ -47,6 +48,7 @@ PATH is as for 'fclog audit'.`,
 	cmd.Flags().StringArrayVar(&f.against, "against", nil, "compare with `BODIES`, what was really sent; may be given more than once")
 	cmd.Flags().BoolVar(&f.demo, "demo", false, "take the bundled session")
 	cmd.Flags().BoolVar(&f.withText, "with-text", false, "show the text around the first difference (with --against)")
+	cmd.Flags().BoolVar(&f.redact, "redact", false, redactUsage)
 	cmd.Flags().Int64Var(&f.request, "request", 0, "only request `K` of each chain")
 	return cmd
 }
@@ -60,6 +62,9 @@ func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error
 	}
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	if len(f.against) > 0 && f.redact {
+		return usage(cmd, "--redact does not go with --against, which compares texts as they are; without --with-text it shows none of them")
 	}
 	if len(f.against) > 0 {
 		return a.against(cmd, f, paths)
@@ -76,7 +81,7 @@ func (a *app) payload(cmd *cobra.Command, f *payloadFlags, paths []string) error
 	}
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Location: zone}
 	ctx := cmd.Context()
-	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone, demo: f.demo}, func(s *source, db *analyze.DB) error {
+	return a.withDB(ctx, request{paths: paths, selection: sel, zone: zone, demo: f.demo, redact: f.redact}, func(s *source, db *analyze.DB) error {
 		a.warnSkipped(s)
 		return a.write(f.outputFlags, func(w io.Writer) error {
 			out := payloadWriter(w, f, o)

@@ -19,6 +19,7 @@ type queryFlags struct {
 	outputFlags
 	prices []string
 	demo   bool
+	redact bool
 	list   bool
 	name   string
 	limit  int
@@ -54,6 +55,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 	f.outputFlags.add(cmd, "term", "csv", "json", "parquet")
 	flags := cmd.Flags()
 	flags.BoolVar(&f.demo, "demo", false, "ask the bundled session; there is no DATASET then")
+	flags.BoolVar(&f.redact, "redact", false, redactUsage)
 	flags.BoolVar(&f.list, "list", false, "list the questions that come with fclog")
 	flags.StringVar(&f.name, "name", "", "ask the question of that `NAME`")
 	flags.IntVar(&f.limit, "limit", 0, "most rows `N` of a ranking question")
@@ -115,7 +117,7 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	r := request{selection: sel, zone: zone, prices: f.prices, demo: f.demo}
+	r := request{selection: sel, zone: zone, prices: f.prices, demo: f.demo, redact: f.redact}
 	if !f.demo {
 		r.paths, args = args[:1], args[1:]
 	}

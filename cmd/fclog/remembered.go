@@ -56,6 +56,7 @@ type inputState struct {
 	Skipped   []formats.Skipped
 	Selection analyze.Selection
 	Zone      string
+	Redact    bool
 	Prices    []string // hashes of files
 }
 
@@ -75,7 +76,7 @@ func (a *app) remember(ctx context.Context, r request) *remembered {
 	if err != nil {
 		return nil // told where the logs are read
 	}
-	in := inputState{Paths: r.paths, Skipped: skipped, Selection: r.selection, Zone: zoneName(r.zone), Prices: a.priceHashes(r.prices)}
+	in := inputState{Paths: r.paths, Skipped: skipped, Selection: r.selection, Zone: zoneName(r.zone), Redact: r.redact, Prices: a.priceHashes(r.prices)}
 	var bytes int64
 	for _, f := range files {
 		states := []fileState{fileStateOf(f.Path)}

@@ -39,6 +39,7 @@ type replayFlags struct {
 	details   bool
 	diff      bool
 	text      bool
+	redact    bool
 	lines     int
 	top       int
 	emit      string
@@ -84,6 +85,7 @@ PATH is as for 'fclog audit'.`,
 	flags.IntVar(&f.top, "top", report.DefaultTop, "contributions `N` that --details lists, and texts that --diff shows")
 	flags.BoolVar(&f.diff, "diff", false, "show the largest edited texts before and after")
 	flags.BoolVar(&f.text, "with-text", false, "show the largest edited texts before and after on the HTML page, as --diff does elsewhere")
+	flags.BoolVar(&f.redact, "redact", false, redactUsage)
 	flags.IntVar(&f.lines, "lines", 40, "lines `N` of each text that --diff shows")
 	flags.StringVar(&f.emit, "emit", "", "write what the model would have seen of every edited text into `FOLDER`, which must be new or empty")
 	flags.StringVar(&f.rates, "rates", "", "`FILE` of base rates of detours that --calibrate wrote")
@@ -137,7 +139,7 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 	if err := checkEmit(f.emit); err != nil {
 		return err
 	}
-	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices}
+	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices, redact: f.redact}
 	recs, leftOut, err := a.recorded(cmd.Context(), r)
 	if err != nil {
 		return err

@@ -24,6 +24,9 @@ import (
 	"github.com/fclog/fclog/rollout/formats"
 )
 
+// redactUsage explains --redact of every command.
+const redactUsage = "put placeholders in place of keys and passwords in texts, commands and paths; tokens stay those of the logs"
+
 // source is what a command looks at: a dataset, made for it or found.
 type source struct {
 	dir     string
@@ -59,6 +62,7 @@ type request struct {
 	keep      string   // dataset to keep; "" a temporary one
 	demo      bool     // the bundled session
 	candidate bool     // with demo: the other arm of the bundled A/B
+	redact    bool     // put placeholders in place of secrets
 }
 
 // open resolves what was named to a dataset, importing logs where needed. The
@@ -67,6 +71,9 @@ func (a *app) open(ctx context.Context, r request) (*source, error) {
 	if len(r.paths) == 1 && dataset.Is(r.paths[0]) {
 		if r.keep != "" {
 			return nil, fmt.Errorf("%s is a dataset already; leave out --dataset", r.paths[0])
+		}
+		if r.redact && !dataset.Redacted(r.paths[0]) {
+			return nil, fmt.Errorf("%s was imported without --redact: import the logs with it into another dataset, or name the logs here", r.paths[0])
 		}
 		return &source{dir: r.paths[0]}, nil
 	}
@@ -103,7 +110,7 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 	if err != nil {
 		return err
 	}
-	summary, err := a.bring(ctx, s.dir, files, dataset.Options{Scratch: true})
+	summary, err := a.bring(ctx, s.dir, files, dataset.Options{Scratch: true, Redact: r.redact})
 	if err != nil {
 		return err
 	}

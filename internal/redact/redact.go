@@ -91,7 +91,7 @@ func (l layer) place(from, to int) (int, int) {
 
 // layers are the text and what its escapes stand for.
 func layers(text string) []layer {
-	out := []layer{{text: text, lower: strings.ToLower(text)}}
+	out := []layer{{text: text, lower: lowered(text)}}
 	for range maxLayers {
 		above := out[len(out)-1]
 		next, back, changed := unescape(above.text)
@@ -103,7 +103,7 @@ func layers(text string) []layer {
 				back[i] = above.back[back[i]]
 			}
 		}
-		out = append(out, layer{text: next, lower: strings.ToLower(next), back: back})
+		out = append(out, layer{text: next, lower: lowered(next), back: back})
 	}
 	out[len(out)-1].last = true
 	return out
@@ -133,11 +133,14 @@ func (rule *rule) applies(l layer) bool {
 
 func (r *Redactor) matches(rule *rule, l layer) []found {
 	var out []found
-	for _, m := range rule.pattern.FindAllStringSubmatchIndex(l.text, -1) {
-		from, to := secretOf(m)
-		for _, part := range r.parts(rule, l.text, from, to) {
-			part.from, part.to = l.place(part.from, part.to)
-			out = append(out, part)
+	for _, w := range rule.windows(l) {
+		text := l.text[w.from:w.to]
+		for _, m := range rule.pattern.FindAllStringSubmatchIndex(text, -1) {
+			from, to := secretOf(m)
+			for _, part := range r.parts(rule, text, from, to) {
+				part.from, part.to = l.place(w.from+part.from, w.from+part.to)
+				out = append(out, part)
+			}
 		}
 	}
 	return out

@@ -17,9 +17,10 @@ func measureCalls(s *rollout.Session) []CallFacts {
 	}
 	for i, c := range s.Calls {
 		args := s.Texts[c.Args].S
+		hash, key := ArgsKeys(c, args)
 		out[i] = CallFacts{
-			ArgsHash:       hash(c.Tool + ":" + args),
-			ArgsKey:        hash(c.Tool + ":" + canonicalArgs(c, args)),
+			ArgsHash:       hash,
+			ArgsKey:        key,
 			BatchSize:      1,
 			RepeatOf:       -1,
 			StrictRepeatOf: -1,
@@ -34,6 +35,11 @@ func measureCalls(s *rollout.Session) []CallFacts {
 	markRepeats(s, out)
 	markStrictRepeats(s, out)
 	return out
+}
+
+// ArgsKeys are the ArgsHash and ArgsKey of a call with these arguments.
+func ArgsKeys(c rollout.Call, args string) (sent, canonical string) {
+	return hash(c.Tool + ":" + args), hash(c.Tool + ":" + canonicalArgs(c, args))
 }
 
 func hash(text string) string {
