@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout"
 )
@@ -92,10 +93,11 @@ func each(n, workers int, work func(int)) {
 	}
 	next := make(chan int)
 	var wg sync.WaitGroup
+	var panics bug.Carrier
 	for range min(workers, n) {
 		wg.Go(func() {
 			for i := range next {
-				work(i)
+				panics.Do(func() { work(i) })
 			}
 		})
 	}
@@ -104,6 +106,7 @@ func each(n, workers int, work func(int)) {
 	}
 	close(next)
 	wg.Wait()
+	panics.Drop()
 }
 
 // folds returns an engine for the recordings of even and one for those of odd

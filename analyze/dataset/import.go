@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 
+	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 )
@@ -220,7 +220,7 @@ const rereads = 3
 func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("internal error: %v", p)
+			err = bug.Of(p)
 		}
 	}()
 	for try := 0; ; try++ {
@@ -272,12 +272,15 @@ func each(ctx context.Context, jobs []*job, f func(*job) error) error {
 	defer cancel(nil)
 	queue := make(chan *job)
 	var workers sync.WaitGroup
+	var panics bug.Carrier
 	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
 		workers.Go(func() {
 			for j := range queue {
-				if err := f(j); err != nil {
-					cancel(err)
-				}
+				panics.Do(func() {
+					if err := f(j); err != nil {
+						cancel(err)
+					}
+				})
 			}
 		})
 	}
@@ -292,5 +295,6 @@ func each(ctx context.Context, jobs []*job, f func(*job) error) error {
 	}
 	close(queue)
 	workers.Wait()
+	panics.Drop()
 	return context.Cause(ctx)
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/fclog/fclog/internal/bug"
 )
 
 // Kinds of faults in files.
@@ -241,7 +243,7 @@ func readColumn(column parquet.ColumnChunk) error {
 
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("broken: %v", p)
+		*err = fmt.Errorf("broken: %s", bug.Of(p).What)
 	}
 }
 

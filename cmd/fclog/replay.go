@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/analyze"
+	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/pricing"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/internal/tokens"
@@ -240,14 +241,16 @@ func measured(sessions []*rollout.Session) []replay.Recording {
 	counter := tokens.New()
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
+	var panics bug.Carrier
 	for i, s := range sessions {
 		free <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-free }()
-			recs[i] = replay.Recording{Session: s, Sizes: measure.Measure(s, counter)}
+			panics.Do(func() { recs[i] = replay.Recording{Session: s, Sizes: measure.Measure(s, counter)} })
 		})
 	}
 	wg.Wait()
+	panics.Drop()
 	return recs
 }
 

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout/formats"
 )
@@ -48,11 +51,36 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	return a.execute(ctx, root)
+}
+
+// execute runs the command and reports its error. Nothing panics on to the user.
+func (a *app) execute(ctx context.Context, root *cobra.Command) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			code = a.crashed(bug.Of(p))
+		}
+	}()
 	err := root.ExecuteContext(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = errors.New("stopped; nothing was left half-written")
 	}
 	return a.report(err)
+}
+
+// crashFrames is how many functions are named where it was not asked for all.
+const crashFrames = 12
+
+// crashed tells of a bug what its report needs: no text of logs.
+func (a *app) crashed(p *bug.Panic) int {
+	frames := p.Frames[:min(len(p.Frames), crashFrames)]
+	if a.debug {
+		frames = p.All
+	}
+	a.warn("internal error: %s\nat %s\n"+
+		"This is a bug. Please report it at %s with the lines above and the one of 'fclog --version'.\n"+
+		"None of them holds text of your logs, and no log was changed.", p.What, strings.Join(frames, " < "), bug.Where)
+	return exitFailed
 }
 
 // report prints an error in fclog's one style and chooses the exit status.
