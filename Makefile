@@ -1,13 +1,35 @@
 # Tools are pinned and run straight from their modules: nothing to install.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VERSION     := $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 LDFLAGS     := -s -w -X main.release=$(VERSION)
+# The same source, Go and C compiler give the same bytes wherever they are built.
+# What Git says is left out: it differs between a checkout and a tarball.
+REPRODUCIBLE := -trimpath -buildvcs=false
 
 .PHONY: build test lint fmt bench homes tokens-gigabyte tokens-npm fuzz crash
 
 build: ## bin/fclog
 	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
+
+release: ## bin/fclog, the same bytes wherever it is built, with SBOM and licence texts
+	go build $(REPRODUCIBLE) -ldflags '$(LDFLAGS)' -o bin/fclog ./cmd/fclog
+	$(MAKE) sbom licences
+	sha256sum bin/fclog bin/fclog.cdx.json bin/licences.txt
+
+vuln: ## known vulnerabilities in what is called; needs the network for its database
+	go run $(GOVULNCHECK) ./...
+
+sbom: ## bin/fclog.cdx.json: what bin/fclog is made of, as CycloneDX
+	go run ./internal/supply sbom bin/fclog bin/fclog.cdx.json
+
+licences: ## docs/licences.md and bin/licences.txt, the licences of all modules
+	mkdir -p bin
+	go run ./internal/supply licences docs/licences.md bin/licences.txt
+
+race: ## all tests under the race detector, one package after the other
+	go test -race -short -p 1 -timeout 60m ./...
 
 test: ## all tests; the last line counts passed, failed and skipped ones
 	go run $(GOTESTSUM) --format pkgname -- -timeout 20m ./...
