@@ -11,24 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/hostile"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/codex"
 )
 
-// hostile are values that break programs which paste them into SQL, patterns,
-// formats or paths, or take them for numbers, dates or NULL.
-var hostile = []string{
-	"'; DROP TABLE sessions; --", `" OR ""="`, "$1 $session ?", "%s%n%d %", "{{.}} ${HOME} `id`", "../../../etc/passwd", "/", "*[?]", "NULL", "NaN", "-1", "1e999",
-	"9999-12-31", "true", "\x00", "a\x00b", "\n\r\t\v\x1b[2J", "\u202egnp.exe", "\u2028", "🤦🏼‍♂️", "\ufeff", "\xff\xfe", "é\xc3", "=1+1", "<script>", "|a|b|", " ", "", `\`, `\u0000`,
-	"source=x/month=y", strings.Repeat("[", 10_000), strings.Repeat("é", 70_000),
-}
-
 // poison puts hostile values into every string of a session but those that tie its
 // own parts together, and hostile numbers nowhere: those are checked when read.
 func poison(s *rollout.Session, n int) {
+	texts := hostile.Texts()
 	next := func() string {
 		n++
-		return hostile[n%len(hostile)]
+		return texts[n%len(texts)]
 	}
 	var walk func(v reflect.Value, name string)
 	walk = func(v reflect.Value, name string) {
@@ -103,7 +97,7 @@ func TestHostileValues(t *testing.T) {
 		a, err := RunAudit(t.Context(), db)
 		require.NoError(t, err)
 		assert.Len(t, a.Sessions, 1)
-		for _, value := range hostile {
+		for _, value := range hostile.Texts() {
 			require.Equal(t, []string{"1"}, rowsOf(t, db, "SELECT count(*) FROM sessions"), "still there")
 			rows, err := Ask(t.Context(), db, "payload", Params{Session: strings.ToValidUTF8(value, "\ufffd")})
 			require.NoError(t, err, "%.40q", value)

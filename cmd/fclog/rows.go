@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/parquet-go/parquet-go"
@@ -277,7 +278,8 @@ func writeCSV(w io.Writer, types []*sql.ColumnType, rows *sql.Rows, screen bool)
 }
 
 func csvText(s string, screen bool) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+	// Spreadsheets of East Asia take the full-width signs for the others.
+	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		s = "'" + s
 	}
 	if screen {
