@@ -8,6 +8,7 @@ require (
 	github.com/charmbracelet/x/ansi v0.10.2
 	github.com/duckdb/duckdb-go/v2 v2.10506.0
 	github.com/dustin/go-humanize v1.1.0
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-json-experiment/json v1.27.2
 	github.com/klauspost/compress v1.20.4
 	github.com/muesli/termenv v0.16.0
