@@ -204,10 +204,14 @@ func splitReasoning(p *planned) []int64 {
 			sum += w
 		}
 	}
-	if p.usage == nil || !p.usage.Reasoning.OK || p.usage.Reasoning.V < 0 || sum == 0 {
+	if p.usage == nil || sum == 0 {
 		return nil
 	}
-	left := p.usage.Reasoning.V
+	usage, _ := modelUsage(*p.usage)
+	if usage.Reasoning == nil {
+		return nil
+	}
+	left := *usage.Reasoning
 	out := make([]int64, len(weights))
 	for i, w := range weights {
 		out[i] = int64(float64(left) * float64(w) / float64(sum))

@@ -421,8 +421,11 @@ func (r *reader) gaps() {
 	note(r.miscounts, "message-count", "the rebuilt conversation has another number of messages than the log says was sent")
 }
 
+// maxMillis is the end of the year 9999, beyond which times are not written.
+const maxMillis = 253402300799999
+
 func at(ms int64) time.Time {
-	if ms <= 0 {
+	if ms <= 0 || ms > maxMillis {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
