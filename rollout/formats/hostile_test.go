@@ -12,155 +12,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fclog/fclog/internal/hostile"
 	"github.com/fclog/fclog/rollout"
 )
-
-// absurd are numbers that no agent means.
-var absurd = []string{
-	"-1", "0", "-0", "0.5", "1e308", "-1e308", "1e-308", "1e999", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-	"18446744073709551615", "4611686018427387904", "3000000000000000", "253402300800", "253402300800000", `"NaN"`, `"12"`, "null", "true", "[]", "{}",
-}
-
-// absurdDates are times that no agent ran at, and what is no time.
-var absurdDates = []string{
-	"1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z", "0000-00-00T00:00:00Z", "2026-02-30T25:61:61Z", "-2026-01-01T00:00:00Z",
-	"99999-01-01T00:00:00Z", "2026-01-01T00:00:00+99:99", "2026-01-01", "NaN", "", "1e308", "yesterday",
-}
-
-var (
-	dated = regexp.MustCompile(`^\d{4}-\d\d-\d\d[T ]\d\d:`)
-	// named are keys that tie the parts of a log together.
-	named  = regexp.MustCompile(`(?i)^_?(id|uuid|.*_?(id|ids|uuid|parent|session|root|span))$`)
-	parent = regexp.MustCompile(`(?i)parent|forked|base|previous|root|tree`)
-	// structural are keys whose values say what a record is.
-	structural = regexp.MustCompile(`(?i)^(type|role|kind|method|format|schema_version|version|object|status|event|provider|api|url)$`)
-)
-
-// damages are the classes of bad values, each a change of every log that the tests
-// have. n numbers the places of a log, so that neighbours get different values.
-var damages = []struct {
-	name   string
-	seeds  int // how often, each time with other values at the same places
-	change func(seed int) hostile.Change
-}{
-	{"numbers", 3, func(seed int) hostile.Change {
-		return each('0', func(n int, _ string, _ jsontext.Value) jsontext.Value {
-			return jsontext.Value(absurd[(n+seed)%len(absurd)])
-		})
-	}},
-	{"equal numbers", 5, func(seed int) hostile.Change {
-		large := []string{"-1", "1e308", "9223372036854775807", "4611686018427387904", "3000000000000000"}
-		return each('0', func(int, string, jsontext.Value) jsontext.Value { return jsontext.Value(large[seed]) })
-	}},
-	{"dates", 2, func(seed int) hostile.Change {
-		return each('"', func(n int, _ string, v jsontext.Value) jsontext.Value {
-			if !dated.Match(v[1:]) {
-				return v
-			}
-			return quoted(absurdDates[(n+seed)%len(absurdDates)])
-		})
-	}},
-	{"texts", 2, func(seed int) hostile.Change {
-		texts := hostile.Short()
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if structural.MatchString(key) || named.MatchString(key) || dated.Match(v[1:]) {
-				return v
-			}
-			return quoted(texts[(n+seed)%len(texts)])
-		})
-	}},
-	{"all texts, also IDs", 1, func(seed int) hostile.Change {
-		texts := hostile.Short()
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if structural.MatchString(key) {
-				return v
-			}
-			return quoted(texts[(n+seed)%len(texts)])
-		})
-	}},
-	{"one ID for all", 1, func(int) hostile.Change {
-		return each('"', func(_ int, key string, v jsontext.Value) jsontext.Value {
-			if named.MatchString(key) {
-				return quoted("the-same")
-			}
-			return v
-		})
-	}},
-	{"parents in a circle", 1, func(int) hostile.Change {
-		last := jsontext.Value("null")
-		return each('"', func(_ int, key string, v jsontext.Value) jsontext.Value {
-			switch {
-			case !named.MatchString(key):
-				return v
-			case parent.MatchString(key): // of the record before, of which this is the parent
-				return last
-			}
-			last = v
-			return v
-		})
-	}},
-	{"everything its own parent", 1, func(int) hostile.Change {
-		ids := []string{"a", "b"}
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if named.MatchString(key) {
-				return quoted(ids[n%len(ids)])
-			}
-			return v
-		})
-	}},
-	{"nothing where texts are", 2, func(seed int) hostile.Change {
-		others := []string{"null", "[]", "{}", "[[]]", "0", "false", `{"type":"text"}`, `[{"type":"text","text":null}]`}
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if structural.MatchString(key) || named.MatchString(key) {
-				return v
-			}
-			return jsontext.Value(others[(n+seed)%len(others)])
-		})
-	}},
-	{"deep", 1, func(seed int) hostile.Change {
-		deep := jsontext.Value(strings.Repeat("[", 9000) + strings.Repeat("]", 9000))
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if structural.MatchString(key) || named.MatchString(key) || (n+seed)%23 != 1 {
-				return v
-			}
-			return deep
-		})
-	}},
-	{"deep in strings", 1, func(seed int) hostile.Change {
-		deep := quoted(`{"cmd":` + strings.Repeat(`{"a":`, 100_000) + strings.Repeat("}", 100_000) + "}")
-		return each('"', func(n int, key string, v jsontext.Value) jsontext.Value {
-			if structural.MatchString(key) || named.MatchString(key) || (n+seed)%23 != 1 {
-				return v
-			}
-			return deep
-		})
-	}},
-}
-
-// each numbers the values of one kind.
-func each(kind jsontext.Kind, change func(n int, key string, v jsontext.Value) jsontext.Value) hostile.Change {
-	n := -1
-	return func(key string, v jsontext.Value) jsontext.Value {
-		if v.Kind() != kind {
-			return v
-		}
-		n++
-		return change(n, key, v)
-	}
-}
-
-func quoted(text string) jsontext.Value {
-	v, err := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd"))
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // samples are all logs of testdata that hold JSON, with their formats; every
 // format has some.
@@ -198,10 +55,10 @@ func TestAbsurdValues(t *testing.T) {
 	read := map[string]int{} // requests by format
 	for _, f := range samples(t) {
 		log, at := aside(t, f)
-		for _, d := range damages {
-			for seed := range d.seeds {
-				name := fmt.Sprintf("%s/%s/%s/%d", f.Format.Name, filepath.Base(f.Path), d.name, seed)
-				read[f.Format.Name] += checkDamaged(t, name, at, hostile.Rewrite(log, d.change(seed)))
+		for _, d := range hostile.Damages() {
+			for seed := range d.Seeds {
+				name := fmt.Sprintf("%s/%s/%s/%d", f.Format.Name, filepath.Base(f.Path), d.Name, seed)
+				read[f.Format.Name] += checkDamaged(t, name, at, hostile.Rewrite(log, d.Change(seed)))
 			}
 		}
 	}

@@ -136,7 +136,7 @@ func (r *reader) record(raw []byte, line int) {
 	if r.b.Session.ID == "" {
 		r.b.Session.ID = e.AggregateID
 	}
-	if e.Timestamp <= 0 || e.Timestamp > maxNumber {
+	if at(e.Timestamp).IsZero() {
 		e.Timestamp = 0
 		r.fold("bad-time", line, "the event has no valid time stamp; what depends on time does not count it")
 	}
