@@ -20,7 +20,7 @@ import (
 	"github.com/fclog/fclog/analyze/dataset"
 )
 
-//go:embed sql/views/*.sql sql/shared/*.sql
+//go:embed sql/views/*.sql
 var setupSQL embed.FS
 
 //go:embed sql/views/3_selected.sql
@@ -49,6 +49,8 @@ type DB struct {
 	// aside holds tables without rows that give an older dataset the columns of this
 	// version; "" not needed.
 	aside string
+
+	shared []*shared
 }
 
 // ErrNotQuery refuses what is not one reading statement.
@@ -316,24 +318,22 @@ func orNull[T any](v *T) driver.Value {
 	return *v
 }
 
-// setUp runs the .sql files that make the tables, in the order of their names,
-// then those that the shipped questions share.
+// setUp runs the .sql files that make the tables, in the order of their names.
 func (d *DB) setUp(ctx context.Context, sel Selection) error {
 	if err := d.exec(ctx, "CREATE TABLE selected (source VARCHAR, stem VARCHAR, part VARCHAR, session_id VARCHAR)"); err != nil {
 		return err
 	}
-	for _, pattern := range []string{"sql/views/*.sql", "sql/shared/*.sql"} {
-		names, err := fs.Glob(setupSQL, pattern)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			if err := d.runFile(ctx, name, sel); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
+	names, err := fs.Glob(setupSQL, "sql/views/*.sql")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := d.runFile(ctx, name, sel); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	d.shared, err = readShared()
+	return err
 }
 
 func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
@@ -365,6 +365,9 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	// before DuckDB is asked.
 	if !readers.MatchString(query) {
 		return nil, ErrNotQuery
+	}
+	if err := d.makeViews(ctx); err != nil {
+		return nil, err
 	}
 	if err := d.mayCall(ctx, query); err != nil {
 		return nil, err

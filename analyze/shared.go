@@ -1,0 +1,136 @@
+package analyze
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed sql/shared/*.sql
+var sharedFiles embed.FS
+
+// shared is a file of definitions that several questions build on, such as what
+// every item cost. Planning one is more work than running it on a usual session, and
+// a question that names it three times plans it three times. So it is made a table
+// once a shipped question needs it, and stays the view it is written as for queries
+// of users, who may need none of it.
+type shared struct {
+	name   string
+	text   string
+	views  []string
+	needs  []*shared // files before this one that it is built on
+	mu     sync.Mutex
+	made   bool // as views
+	filled bool // as tables
+}
+
+var (
+	definition = regexp.MustCompile(`(?m)^CREATE VIEW (\w+) AS$`)
+	comments   = regexp.MustCompile(`(?m)--.*$`)
+	words      = regexp.MustCompile(`\w+`)
+)
+
+// readShared reads the files in the order of their names.
+func readShared() ([]*shared, error) {
+	paths, err := fs.Glob(sharedFiles, "sql/shared/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var out []*shared
+	for _, path := range paths {
+		text, err := sharedFiles.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		s := &shared{name: path, text: string(text)}
+		for _, m := range definition.FindAllStringSubmatch(s.text, -1) {
+			s.views = append(s.views, m[1])
+		}
+		s.needs = named(out, s.text)
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// named are the files of which a statement names a view.
+func named(all []*shared, sql string) (out []*shared) {
+	used := words.FindAllString(comments.ReplaceAllString(sql, ""), -1)
+	for _, s := range all {
+		if slices.ContainsFunc(s.views, func(view string) bool { return slices.Contains(used, view) }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// makeViews makes what is no table a view.
+func (d *DB) makeViews(ctx context.Context) error {
+	for _, s := range d.shared {
+		if err := s.makeViews(ctx, d); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+func (s *shared) makeViews(ctx context.Context, d *DB) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made || s.filled {
+		return nil
+	}
+	err := d.together(ctx, s.text)
+	s.made = err == nil
+	return err
+}
+
+// fill makes tables of what a shipped question names.
+func (d *DB) fill(ctx context.Context, sql string) error {
+	for _, s := range named(d.shared, sql) {
+		if err := s.fill(ctx, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shared) fill(ctx context.Context, d *DB) error {
+	for _, needed := range s.needs {
+		if err := needed.fill(ctx, d); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.filled {
+		return nil
+	}
+	var drops strings.Builder
+	for i := len(s.views) - 1; i >= 0 && s.made; i-- {
+		fmt.Fprintf(&drops, "DROP VIEW %s;\n", s.views[i])
+	}
+	err := d.together(ctx, drops.String()+strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE "))
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	s.filled = true
+	return nil
+}
+
+// together runs statements of which all or none have an effect.
+func (d *DB) together(ctx context.Context, statements string) error {
+	tx, err := d.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, statements); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
