@@ -2,6 +2,7 @@ package detour
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -79,10 +80,12 @@ func related(a, b *rollout.Session) bool {
 
 // target is one item that lossy edits cut, however many spans carry it.
 type target struct {
-	rate  Stratum
-	used  bool // what was cut was used later
-	null  bool // the same match against words that had not seen it
-	basis string
+	rate   Stratum
+	wanted stratum // it was asked for with
+	weight int64   // items it stands for
+	used   bool    // what was cut was used later
+	null   bool    // the same match against words that had not seen it
+	basis  string
 }
 
 const (
@@ -98,6 +101,10 @@ func (e *Estimator) Estimate(plans []replay.Plan) *replay.Detours {
 			all = append(all, e.targets(i, p)...)
 		}
 	}
+	return e.sumUp(all)
+}
+
+func (e *Estimator) sumUp(all []target) *replay.Detours {
 	if len(all) == 0 {
 		return nil
 	}
@@ -144,15 +151,10 @@ func genuine(used, null, n, base float64) float64 {
 
 // evidence adds up what the estimate rests on.
 func (e *Estimator) evidence(all []target) replay.Evidence {
-	v := replay.Evidence{Edits: int64(len(all)), Source: e.rates.Source}
+	v := replay.Evidence{Edits: int64(len(all)), Source: e.rates.sourceFor(all)}
 	v.Strata, v.Truncations, v.Recoveries = strataOf(all)
 	null, base, baseNull := 0.0, 0.0, 0.0
-	named := false
 	for _, t := range all {
-		if t.rate.Marker == LineNumbers && e.rates.Sessions > 0 && !named {
-			v.Source += "; for line numbers " + Orientation().Source
-			named = true
-		}
 		if t.used {
 			v.LaterUsed++
 		}
@@ -170,6 +172,14 @@ func (e *Estimator) evidence(all []target) replay.Evidence {
 	baseNull /= float64(len(all))
 	v.NullRate, v.BaseRate, v.BaseNull = &null, &base, &baseNull
 	return v
+}
+
+// sourceFor says where the rates of targets come from.
+func (r Rates) sourceFor(all []target) string {
+	if r.Sessions > 0 && slices.ContainsFunc(all, func(t target) bool { return t.rate.Marker == LineNumbers }) {
+		return r.Source + "; for line numbers " + Orientation().Source
+	}
+	return r.Source
 }
 
 // targets lists the items that a plan's lossy edits cut and that a request of this
@@ -191,20 +201,21 @@ func (e *Estimator) targets(rec int, plan replay.Plan) []target {
 		if !seen {
 			at = len(out)
 			byItem[item] = at
-			out = append(out, target{rate: e.rateOf(s, edit)})
+			w := wantedOf(s, edit)
+			out = append(out, target{rate: e.rates.For(w.agent, w.kind, w.band, w.marker), wanted: w, weight: 1})
 		}
 		e.weigh(&out[at], rec, c, i)
 	}
 	return out
 }
 
-func (e *Estimator) rateOf(s *rollout.Session, edit replay.Edit) Stratum {
+// wantedOf is the stratum that an edit would have its rate from, if there were cases.
+func wantedOf(s *rollout.Session, edit replay.Edit) stratum {
 	marker := editMarker(edit)
 	if edit.Call < 0 {
-		return e.rates.For("", "", "", marker)
+		return stratum{marker: marker}
 	}
-	size := band(utf8.RuneCountInString(edit.Text))
-	return e.rates.For(s.Source, kindOf(s, s.Calls[edit.Call]), size, marker)
+	return stratum{s.Source, kindOf(s, s.Calls[edit.Call]), band(utf8.RuneCountInString(edit.Text)), marker}
 }
 
 // editMarker is the marker of a truncation that an edit is most like.

@@ -18,7 +18,7 @@ type drawn struct {
 func strataOf(all []target) (shown []replay.EvidenceStratum, cases, recoveries int64) {
 	var list []drawn
 	for _, t := range all {
-		list = addUse(list, t.rate)
+		list = addUse(list, t.rate, t.weight)
 	}
 	for i, u := range list {
 		if !slices.ContainsFunc(list, func(o drawn) bool { return o.holds(u.Stratum) }) {
@@ -32,7 +32,7 @@ func strataOf(all []target) (shown []replay.EvidenceStratum, cases, recoveries i
 	return shown, cases, recoveries
 }
 
-func addUse(list []drawn, s Stratum) []drawn {
+func addUse(list []drawn, s Stratum, items int64) []drawn {
 	at := slices.IndexFunc(list, func(u drawn) bool { return u.key() == s.key() || s.Pool != "" && u.Pool == s.Pool })
 	if at < 0 {
 		at = len(list)
@@ -42,7 +42,7 @@ func addUse(list []drawn, s Stratum) []drawn {
 		}})
 	}
 	shown := &list[at].shown
-	shown.Edits++
+	shown.Edits += items
 	if kind := string(s.Kind); kind != "" && !slices.Contains(shown.Kinds, kind) {
 		shown.Kinds = append(shown.Kinds, kind)
 	}

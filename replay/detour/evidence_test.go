@@ -12,7 +12,7 @@ import (
 func targetsOf(strata ...Stratum) []target {
 	var out []target
 	for _, s := range strata {
-		out = append(out, target{rate: s, basis: otherSessions})
+		out = append(out, target{rate: s, weight: 1, basis: otherSessions})
 	}
 	return out
 }

@@ -20,10 +20,14 @@ const enough = 30
 // FromLogs returns the base rates of the recordings, or the orientation figures
 // where they hold too few cases; Source says which and why.
 func FromLogs(recs []replay.Recording) Rates {
-	seen := observeAll(recs)
-	r := fit(seen)
+	return orOrientation(fit(observeAll(recs)), int64(len(recs)))
+}
+
+// orOrientation are rates of so many sessions, or the orientation figures where they
+// rest on too little.
+func orOrientation(r Rates, sessions int64) Rates {
 	if r.Overall.Cases >= enough && r.Overall.NullCases >= enough {
-		r.Sessions = int64(len(recs))
+		r.Sessions = sessions
 		return r
 	}
 	o := Orientation()
@@ -69,6 +73,11 @@ func fit(seen []observation) Rates {
 			cut[o.stratum] = cut[o.stratum].plus(o.recovered)
 		}
 	}
+	return fitTallies(cut, whole)
+}
+
+// fitTallies is fit for outputs that have been counted.
+func fitTallies(cut, whole map[stratum]tally) Rates {
 	r := Rates{SchemaVersion: schemaVersion, Source: "these logs"}
 	all, allWhole := sum(cut), sum(comparable(whole, cut))
 	r.PriorCases, r.NullPriorCases = strength(cut), strength(whole)
@@ -210,7 +219,8 @@ func strength(strata map[stratum]tally) float64 {
 	}
 	p := float64(all.recoveries) / n
 	spread, squares := 0.0, 0.0
-	for _, t := range strata {
+	for _, key := range slices.SortedFunc(maps.Keys(strata), compareStrata) { // floats add up to the same in one order only
+		t := strata[key]
 		m := float64(t.cases)
 		d := float64(t.recoveries)/m - p
 		spread += m * d * d
