@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/fclog/fclog/internal/bug"
+	"github.com/fclog/fclog/internal/shard"
 	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 )
@@ -29,6 +30,8 @@ type Options struct {
 	Scratch  bool                  // the dataset is thrown away soon: do not force it to disk
 	Tokens   *tokens.Tokens        // counter to share; nil: a new one
 	Progress func(done, total int) // called after every file, never at the same time twice; may be nil
+	Shard    shard.Shard           // which of several imports at the same time this is; its inputs are the caller's choice, all distinct. Zero: the only one
+	Finished func(path string)     // the same, with the file that is done with
 
 	create creator // nil: real files
 }
@@ -70,7 +73,10 @@ func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary
 		return Summary{}, err
 	}
 	defer s.close()
-	im := &importer{store: s, options: o, state: s.readState(), total: len(inputs)}
+	im := &importer{store: s, options: o, known: knownFiles(dir), total: len(inputs)}
+	if im.state, err = s.stateOf(im.known, inputs); err != nil {
+		return Summary{}, err
+	}
 	err = im.run(ctx, inputs)
 	if stateErr := s.writeState(im.state); err == nil && stateErr != nil {
 		err = &WriteError{stateErr}
@@ -84,7 +90,8 @@ func Import(ctx context.Context, dir string, inputs []Input, o Options) (Summary
 type importer struct {
 	store   *store
 	options Options
-	state   *state
+	known   map[string]imported // what all imports and shards noted
+	state   *state              // what this one notes
 	index   *index
 	total   int
 	tokens  *tokens.Tokens
@@ -108,7 +115,7 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
-	if im.index, err = im.store.readIndex(); err != nil {
+	if im.index, err = im.readIndex(jobs); err != nil {
 		return err
 	}
 	if err := each(ctx, jobs, func(j *job) error {
@@ -138,7 +145,7 @@ func (im *importer) changed(inputs []Input) ([]*job, error) {
 		j := &job{Input: in, file: file, stamps: stamps(in.Path, in.Depends)}
 		if im.state.unchanged(im.store, file, j.stamps) {
 			part := im.state.part(file)
-			im.finish(func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, part) })
+			im.finish(in.Path, func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, part) })
 			continue
 		}
 		jobs = append(jobs, j)
@@ -159,13 +166,12 @@ func (im *importer) fresh(jobs []*job) ([]*job, error) {
 			im.fail(j.Path, j.err)
 		case there:
 			// An import that was killed may have left the older part in place.
-			if _, _, err := im.store.supersede(im.index, at); err != nil {
+			if _, _, err := im.settle(j, at); err != nil {
 				return nil, &WriteError{err}
 			}
-			im.remember(j, at.place)
-			im.finish(func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, j.part) })
+			im.finish(j.Path, func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, j.part) })
 		case taken[j.part]:
-			im.finish(func(s *Summary) { s.Unchanged++ })
+			im.finish(j.Path, func(s *Summary) { s.Unchanged++ })
 		default:
 			taken[j.part] = true
 			out = append(out, j)
@@ -182,6 +188,7 @@ func (im *importer) file(ctx context.Context, j *job) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		im.noteFailure(j, err)
 		im.fail(j.Path, err)
 		return nil
 	}
@@ -189,12 +196,11 @@ func (im *importer) file(ctx context.Context, j *job) error {
 	if err := im.store.commit(now.place, nonEmpty(rows.tables())); err != nil {
 		return &WriteError{err}
 	}
-	removed, kept, err := im.store.supersede(im.index, now)
+	removed, kept, err := im.settle(j, now)
 	if err != nil {
 		return &WriteError{err}
 	}
-	im.remember(j, now.place)
-	im.finish(func(s *Summary) { s.add(rows, removed, kept); s.Parts = append(s.Parts, j.part) })
+	im.finish(j.Path, func(s *Summary) { s.add(rows, removed, kept); s.Parts = append(s.Parts, j.part) })
 	return nil
 }
 
@@ -252,16 +258,19 @@ func (im *importer) remember(j *job, p place) {
 }
 
 func (im *importer) fail(path string, err error) {
-	im.finish(func(s *Summary) { s.Failed = append(s.Failed, Failure{path, err}) })
+	im.finish(path, func(s *Summary) { s.Failed = append(s.Failed, Failure{path, err}) })
 }
 
-func (im *importer) finish(count func(*Summary)) {
+func (im *importer) finish(path string, count func(*Summary)) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	count(&im.summary)
 	im.done++
 	if im.options.Progress != nil {
 		im.options.Progress(im.done, im.total)
+	}
+	if im.options.Finished != nil {
+		im.options.Finished(path)
 	}
 }
 

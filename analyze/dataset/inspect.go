@@ -105,6 +105,11 @@ func (in *inspector) visit(file string, d fs.DirEntry, walking error) error {
 	case strings.HasPrefix(name, markerFile+".") || strings.HasPrefix(name, stateFile+"."):
 		in.fault(name, FaultLeftover, "a killed import was writing it")
 		return nil
+	case isShardState(name):
+		return nil
+	case isShardLeftover(name):
+		in.fault(name, FaultLeftover, "a killed import was writing it")
+		return nil
 	case strings.HasPrefix(name, stateFolder+"/"):
 		in.fault(name, FaultForeign, "fclog puts no such file there")
 		return nil

@@ -9,21 +9,22 @@ import (
 )
 
 // lock makes sure that one process at a time writes the dataset in dir. It does
-// not wait: a second import would find most of its work done, or still running. Where the file system keeps no locks,
-// sole is false.
-func lock(dir string) (unlock func(), sole bool, err error) {
+// not wait: a second import would find most of its work done, or still running.
+// Several shards can share it. Where they do, or the file system keeps no locks, sole
+// is false.
+func lock(dir string, shared bool) (unlock func(), sole bool, err error) {
 	path := filepath.Join(dir, filepath.FromSlash(lockFile))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, false, err
 	}
-	unlock, state, err := tryLock(path)
+	unlock, state, err := tryLock(path, shared)
 	if err != nil {
 		return nil, false, fmt.Errorf("locking dataset %s: %w", dir, err)
 	}
 	if state == taken {
 		return nil, false, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", dir, holder(path), staleHint(path))
 	}
-	return unlock, state == held, nil
+	return unlock, state == held && !shared, nil
 }
 
 // lockState is what came of trying a lock.

@@ -13,13 +13,13 @@ const lockFile = stateFolder + "/lock"
 // tryLock takes a lock that the kernel gives back when the process ends, however
 // it ends. The file stays: removing it would let two processes hold locks on two
 // files of one name. A file system without locks is used without one.
-func tryLock(path string) (unlock func(), state lockState, err error) {
+func tryLock(path string, shared bool) (unlock func(), state lockState, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, taken, err
 	}
 	state = held
-	switch err := flock(f); {
+	switch err := flock(f, shared); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return nil, taken, f.Close()
 	case errors.Is(err, errors.ErrUnsupported), errors.Is(err, syscall.ENOLCK):
@@ -34,9 +34,13 @@ func tryLock(path string) (unlock func(), state lockState, err error) {
 	}, state, nil
 }
 
-func flock(f *os.File) error {
+func flock(f *os.File, shared bool) error {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}

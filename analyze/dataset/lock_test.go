@@ -85,7 +85,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 // next one takes for empty.
 func TestKilledBeforeTheMarker(t *testing.T) {
 	dir := t.TempDir()
-	unlock, _, err := lock(dir)
+	unlock, _, err := lock(dir, false)
 	require.NoError(t, err)
 	unlock()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, markerFile+".123"), nil, 0o600))

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,8 @@ type state struct {
 type imported struct {
 	Stamps []stamp `json:"stamps"` // of the file and those it is read with
 	Part   string  `json:"part"`
-	Stored string  `json:"stored"` // its sessions file, relative to the dataset
+	Stored string  `json:"stored"`           // its sessions file, relative to the dataset
+	Failed bool    `json:"failed,omitempty"` // no session was found in it; no part, and it is tried again
 }
 
 // stamp tells a file from its later self.
@@ -31,18 +33,16 @@ type stamp struct {
 	Mtime int64  `json:"mtime_ns"`
 }
 
-// readState returns an empty state where there is none that can be used.
-func (s *store) readState() *state {
-	st := &state{}
-	raw, err := os.ReadFile(filepath.Join(s.dir, stateFile))
-	if err != nil || json.Unmarshal(raw, st) != nil || st.Importer != Importer {
-		st = &state{}
+// stateOf is what an import notes, to begin with: all that is known, for a shard of
+// its own files.
+func (s *store) stateOf(known map[string]imported, inputs []Input) (*state, error) {
+	st := &state{Importer: Importer, Files: maps.Clone(known)}
+	if s.shard.None() {
+		return st, nil
 	}
-	if st.Files == nil {
-		st.Files = map[string]imported{}
-	}
-	st.Importer = Importer
-	return st
+	var err error
+	st.Files, err = ownOf(known, inputs)
+	return st, err
 }
 
 func (s *store) writeState(st *state) error {
@@ -50,14 +50,14 @@ func (s *store) writeState(st *state) error {
 	if err != nil {
 		return err
 	}
-	return s.replaceFile(filepath.Join(s.dir, stateFile), append(raw, '\n'))
+	return s.replaceFile(filepath.Join(s.dir, filepath.FromSlash(s.stateName())), append(raw, '\n'))
 }
 
 // unchanged reports whether the file was imported with these stamps and its part
 // is still there.
 func (st *state) unchanged(s *store, path string, now []stamp) bool {
 	known, ok := st.Files[pathKey(path)]
-	if !ok || !slices.Equal(known.Stamps, now) {
+	if !ok || known.Failed || !slices.Equal(known.Stamps, now) {
 		return false
 	}
 	_, err := os.Stat(filepath.Join(s.dir, filepath.FromSlash(known.Stored)))

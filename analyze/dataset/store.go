@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fclog/fclog/internal/redact"
+	"github.com/fclog/fclog/internal/shard"
 )
 
 // SchemaVersion is the version of the tables. Columns are added, never renamed.
@@ -43,6 +44,7 @@ type store struct {
 	text    bool
 	redact  bool
 	scratch bool // thrown away soon: not forced to disk
+	shard   shard.Shard
 	sole    bool // no other process can be writing
 	create  creator
 	close   func() // gives the lock back
@@ -96,16 +98,16 @@ func readMarker(dir string) (marker, error) {
 }
 
 // openStore opens the dataset in dir for writing, or makes one if dir is empty or
-// missing. Nobody else can until it is closed.
+// missing. Until it is closed nobody else can; other shards can where it is one.
 func openStore(dir string, o Options) (*store, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
-	unlock, sole, err := lock(dir)
+	unlock, sole, err := lock(dir, !o.Shard.None())
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, sole: sole, create: o.create, close: unlock}
+	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, shard: o.Shard, sole: sole, create: o.create, close: unlock}
 	if s.create == nil {
 		s.create = createFile
 	}
@@ -118,7 +120,9 @@ func openStore(dir string, o Options) (*store, error) {
 
 func (s *store) open() error {
 	if !Is(s.dir) {
-		return s.init()
+		if err := s.init(); err != nil || s.shard.None() {
+			return err
+		}
 	}
 	m, err := readMarker(s.dir)
 	if err != nil {
@@ -136,6 +140,11 @@ func (s *store) open() error {
 	case !m.Redacted && s.redact:
 		return fmt.Errorf("dataset %s holds texts as they are: an import with --redact needs a dataset of its own", s.dir)
 	}
+	if !s.shard.None() {
+		s.dropOwnLeftovers()
+		return s.emptyTables()
+	}
+	s.sole = s.sole && !s.shardsAtWork()
 	s.dropLeftovers()
 	if s.sole {
 		if err := s.dropOrphans(); err != nil {
@@ -193,7 +202,11 @@ func (s *store) init() error {
 	if err != nil {
 		return err
 	}
-	if err := s.replaceFile(filepath.Join(s.dir, markerFile), append(raw, '\n')); err != nil {
+	raw = append(raw, '\n')
+	if !s.shard.None() {
+		return s.makeMarker(raw)
+	}
+	if err := s.replaceFile(filepath.Join(s.dir, markerFile), raw); err != nil {
 		return err
 	}
 	return s.emptyTables()
@@ -270,6 +283,9 @@ func (s *store) tmp() (string, error) {
 	root := filepath.Join(s.dir, tmpFolder)
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return "", err
+	}
+	if !s.shard.None() {
+		return os.MkdirTemp(root, shardLabel(s.shard)+"-")
 	}
 	return os.MkdirTemp(root, strconv.Itoa(os.Getpid())+"-")
 }
