@@ -1,6 +1,9 @@
 package logfile
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Lenient is a member of a record that may be missing, null, or of another type
 // than expected: types differ between versions of an agent, and one odd member
@@ -28,15 +31,34 @@ func (l *Lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if err != nil {
 		return err
 	}
+	l.set(raw)
+	return nil
+}
+
+// set takes any JSON value.
+func (l *Lenient[T]) set(raw jsontext.Value) {
 	*l = Lenient[T]{}
 	if raw.Kind() == 'n' {
-		return nil
+		return
 	}
 	var v T
-	if Unmarshal(raw, &v) != nil {
+	if json.Unmarshal(raw, &v, options) != nil {
 		l.Odd = true
-		return nil
+		return
 	}
 	l.V, l.OK = v, true
-	return nil
+}
+
+// take takes the next value; what is not of this type is left to the library.
+func (l *Lenient[T]) take(c *cursor) bool {
+	c.peek()
+	start := c.i
+	*l = Lenient[T]{}
+	if c.into(&l.V) {
+		l.OK = true
+		return true
+	}
+	c.i = start
+	l.set(c.raw())
+	return true
 }

@@ -60,10 +60,6 @@ func integer(number string) int64 {
 	return int64(f)
 }
 
-// Unmarshal decodes one JSON value with the options every reader needs. Strings
-// come out as valid UTF-8.
-func Unmarshal(raw []byte, v any) error { return json.Unmarshal(raw, v, options) }
-
 // Compact returns a JSON value without white space, keys in original order.
 func Compact(raw []byte) (string, error) {
 	v := jsontext.Value(bytes.Clone(raw))
@@ -157,6 +153,10 @@ func (r *Reader) decode() bool {
 		r.note("bad-json", "the line holds something else than JSON objects; it was skipped from there")
 		r.rest = nil
 		return false
+	}
+	if end := valueEnd(r.rest); end > 0 {
+		r.record, r.recordLine, r.rest = r.rest[:end:end], r.line, r.rest[end:]
+		return true
 	}
 	r.text = *bytes.NewBuffer(r.rest)
 	r.dec.Reset(&r.text, options)
