@@ -11,6 +11,7 @@ type outputFlags struct {
 	format  string
 	file    string
 	noColor bool
+	noPager bool
 	width   int
 	formats []string
 }
@@ -21,6 +22,7 @@ func (f *outputFlags) add(cmd *cobra.Command, formats ...string) {
 	flags.StringVar(&f.format, "format", formats[0], "`FORMAT` of the output: "+list(formats))
 	flags.StringVarP(&f.file, "output", "o", "", "write to `FILE` instead of the screen; a new one is readable by you only")
 	flags.BoolVar(&f.noColor, "no-color", false, "no colour; NO_COLOR does the same")
+	flags.BoolVar(&f.noPager, "no-pager", false, "write straight to the screen; else what is longer goes through $FCLOG_PAGER, $PAGER or less")
 	flags.IntVar(&f.width, "width", 0, "`COLUMNS` to use; default: those of the terminal, else 80")
 	complete(cmd, "format", formats)
 }

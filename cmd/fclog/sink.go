@@ -18,7 +18,7 @@ import (
 // and devices are written to as they are.
 func (a *app) write(f outputFlags, do func(io.Writer) error) error {
 	if f.file == "" || f.file == "-" {
-		return pour(a.stdout, "the standard output", do)
+		return a.show(f, do)
 	}
 	if out := a.stream(f.file); out != nil {
 		return pour(out, f.file, do)

@@ -139,14 +139,27 @@ const mergeAbove = 64
 
 // bring imports log files with progress on the terminal.
 func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dataset.Options) (dataset.Summary, error) {
-	bar := progress.New(a.stderr, "reading logs", term.IsTerminal(a.stderr))
+	sizes, all := sizesOf(files)
+	bar := progress.New(a.stderr, "reading logs", all, term.WidthOf(a.stderr, a.getenv), term.IsTerminal(a.stderr))
 	defer bar.Done()
-	o.Progress = bar.Set
+	o.Finished = func(path string) { bar.Add(sizes[path]) }
 	summary, err := dataset.Import(ctx, dir, inputs(files), o)
 	if err != nil {
 		return summary, fmt.Errorf("importing into %s: %w", dir, err)
 	}
 	return summary, nil
+}
+
+// sizesOf are the sizes of files in bytes, by path and in all.
+func sizesOf(files []formats.File) (map[string]int64, int64) {
+	sizes, all := map[string]int64{}, int64(0)
+	for _, f := range files {
+		if info, err := os.Stat(f.Path); err == nil {
+			sizes[f.Path] = info.Size()
+			all += info.Size()
+		}
+	}
+	return sizes, all
 }
 
 // inputs is where formats and datasets meet: neither knows the other.

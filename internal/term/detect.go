@@ -38,6 +38,19 @@ func WidthOf(w io.Writer, getenv func(string) string) int {
 	return DefaultWidth
 }
 
+// DefaultHeight is used where no terminal tells its height.
+const DefaultHeight = 24
+
+// HeightOf is the number of lines of the terminal behind w, else DefaultHeight.
+func HeightOf(w io.Writer) int {
+	if f, ok := w.(*os.File); ok {
+		if _, height, err := xterm.GetSize(int(f.Fd())); err == nil && height > 0 {
+			return height
+		}
+	}
+	return DefaultHeight
+}
+
 // IsUTF8 tells whether the locale shows UTF-8. Without any locale it does, as
 // terminals and containers are today; only a locale that names something else
 // says no.
