@@ -84,16 +84,7 @@ func TestHostileValues(t *testing.T) {
 		assert.Empty(t, v.Findings)
 		db := open(t, Options{Dataset: dir})
 		assert.Equal(t, []string{"1"}, rowsOf(t, db, "SELECT count(*) FROM sessions"))
-		questions, err := Questions()
-		require.NoError(t, err)
-		for _, q := range questions {
-			rows, err := Ask(t.Context(), db, q.Name, Params{})
-			require.NoError(t, err, q.Name)
-			for rows.Next() {
-			}
-			require.NoError(t, rows.Err(), q.Name)
-			rows.Close()
-		}
+		answerAll(t, db)
 		a, err := RunAudit(t.Context(), db)
 		require.NoError(t, err)
 		assert.Len(t, a.Sessions, 1)
