@@ -40,6 +40,7 @@ type table struct {
 	name    string
 	rows    int
 	columns []string
+	schema  *parquet.Schema
 	write   func(create creator, path string) error
 	merge   func(create creator, path string, from []string, keep keeper) error
 }
@@ -75,6 +76,7 @@ func newTable[T any](name string, rows []T, part func(*T) string, options ...par
 		name:    name,
 		rows:    len(rows),
 		columns: columnsOf(parquet.SchemaOf(new(T))),
+		schema:  parquet.SchemaOf(new(T)),
 		write: func(create creator, path string) error {
 			sized := append([]parquet.WriterOption{pagesOf(rowBytes * len(rows))}, options...)
 			return writeFile(create, path, sized, func(w *parquet.GenericWriter[T]) error {
