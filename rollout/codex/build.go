@@ -1,9 +1,9 @@
 package codex
 
 import (
-	"crypto/sha256"
 	"fmt"
-	"io"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/fclog/fclog/rollout"
 )
@@ -157,20 +157,20 @@ func (b *builder) usage(r *rollout.Request, p *planned) {
 	}
 }
 
-func (b *builder) record(rec record, n, line int) {
-	switch rec.typ {
-	case typeMeta:
-		b.meta(decode[meta](rec.payload))
-	case typeItem, typeAgentMsg:
-		b.item(itemOf(rec), rec, n, line)
-	case typeContext:
-		if l, ok := decode[turnContext](rec.payload).Policy.V.historyBytes(); ok {
+func (b *builder) step(s step) {
+	switch {
+	case s.meta != nil:
+		b.meta(*s.meta)
+	case s.item != nil:
+		b.item(*s.item, s)
+	case s.policy != nil:
+		if l, ok := s.policy.historyBytes(); ok {
 			b.historyBytes = l
 		}
-	case typeCompact:
-		b.compact(rec, n, line)
-	case typeEvent:
-		b.event(decode[event](rec.payload))
+	case s.compaction != nil:
+		b.compact(*s.compaction, s.record, s.line)
+	case s.event != nil:
+		b.event(*s.event)
 	}
 }
 
@@ -224,7 +224,7 @@ func (b *builder) event(e event) {
 }
 
 // item adds a response item to the history.
-func (b *builder) item(it item, rec record, n, line int) {
+func (b *builder) item(it item, at step) {
 	s, known := sideOf(it)
 	if !known || s == sideNone {
 		return
@@ -233,12 +233,12 @@ func (b *builder) item(it item, rec record, n, line int) {
 	if s == sideOutput {
 		request = b.request
 	}
-	u := b.unit(it, s, request, b.parts(it, rec.payload))
+	u := b.unit(it, s, request, b.parts(it))
 	switch {
 	case isOutput(it):
-		b.output(u, it, line)
+		b.output(u, it, at.line)
 	case s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning":
-		b.call(u, it, rec, n, line)
+		b.call(u, it, at)
 	}
 	if request >= 0 && b.b.Session.Requests[request].Kind == rollout.KindCompaction {
 		// The answer of a compaction becomes the summary; it never goes out as it is.
@@ -256,7 +256,7 @@ func (b *builder) item(it item, rec record, n, line int) {
 // part is one separately sent piece of a response item.
 type part struct {
 	item   rollout.Item
-	opaque string // data without words; "" when text
+	sealed sealed // data without words; nothing when text
 	text   string
 }
 
@@ -278,24 +278,24 @@ func (b *builder) unit(it item, s side, request int, parts []part) *unit {
 	return u
 }
 
-// unitKey is the hash of an item's type, role, call and texts. A compaction
+// unitKey is a hash of an item's type, role, call and texts. A compaction
 // keeps items without naming them.
-type unitKey [sha256.Size]byte
+type unitKey = xxh3.Uint128
 
 func keyOf(it item, parts []part) unitKey {
-	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %q", it.Type.V, it.Role.V, it.CallID.V)
+	var h xxh3.Hasher
+	fmt.Fprintf(&h, "%q %q %q", it.Type.V, it.Role.V, it.CallID.V)
 	for _, p := range parts {
-		fmt.Fprintf(h, " %d %d:", len(p.text), len(p.opaque))
-		io.WriteString(h, p.text)
-		io.WriteString(h, p.opaque)
+		fmt.Fprintf(&h, " %d %d:", len(p.text), p.sealed.bytes)
+		_, _ = h.WriteString(p.text)
+		_, _ = h.Write(p.sealed.hash[:])
 	}
-	return unitKey(h.Sum(nil))
+	return h.Sum128()
 }
 
 func (b *builder) put(u *unit, p part) {
-	if p.opaque != "" {
-		p.item.Text = b.b.OpaqueText(p.opaque)
+	if p.sealed.bytes > 0 {
+		p.item.Text = b.b.OpaqueSum(p.sealed.hash, p.sealed.chars, p.sealed.bytes)
 	} else {
 		p.item.Text = b.b.Text(p.text)
 	}

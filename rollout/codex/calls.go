@@ -10,16 +10,16 @@ import (
 const abortedText = "aborted"
 
 // call records a tool call whose item has just been added.
-func (b *builder) call(u *unit, it item, rec record, n, line int) {
+func (b *builder) call(u *unit, it item, s step) {
 	id := first(it.CallID.V, it.ID.V)
 	if id == "" {
-		id = fmt.Sprintf("%s@%d", toolName(it), line)
+		id = fmt.Sprintf("%s@%d", toolName(it), s.line)
 	}
-	text := callText(it)
+	text := it.call
 	args := u.items[0]
 	c := rollout.Call{
 		Request: b.request, ID: b.uniqueID(id), Tool: toolName(it), ArgsItem: args, ResultItem: -1,
-		Inherited: n < b.own, Time: rec.at, Line: line, Args: b.b.Text(text),
+		Inherited: s.record < b.own, Time: s.at, Line: s.line, Args: b.b.Text(text),
 	}
 	describe(&c, it, text)
 	index := b.b.Call(c)
@@ -62,7 +62,7 @@ func (b *builder) output(u *unit, it item, line int) {
 		return
 	}
 	var texts []string
-	for _, c := range outputParts(it.Output) {
+	for _, c := range it.outputs {
 		texts = append(texts, c.Text.V)
 	}
 	o := parseOutput(texts)

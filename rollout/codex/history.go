@@ -44,8 +44,7 @@ func (b *builder) rollBack(turns int64) {
 }
 
 // compact replaces the history at a compacted record.
-func (b *builder) compact(rec record, n, line int) {
-	c := decode[compaction](rec.payload)
+func (b *builder) compact(c compaction, n, line int) {
 	b.estimateCompaction(n, line)
 	author := b.compactionRequest()
 	b.request = -1
@@ -114,13 +113,12 @@ func (b *builder) replaceHistory(c compaction, author int) {
 		known[u.key] = append(known[u.key], u)
 		b.takeOut(u)
 	}
-	for _, raw := range c.History.V {
-		it := decode[item](raw)
+	for _, it := range c.items {
 		s, ok := sideOf(it)
 		if !ok || s == sideNone {
 			continue
 		}
-		parts := b.parts(it, raw)
+		parts := b.parts(it)
 		if same := known[keyOf(it, parts)]; len(same) > 0 {
 			known[same[0].key] = same[1:]
 			b.putBack(same[0])

@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,11 +44,58 @@ var itemSides = map[string]side{
 
 // itemOf decodes the response item of a record.
 func itemOf(rec record) item {
-	it := decode[item](rec.payload)
+	it := within[item](rec.payload)
 	if rec.typ == typeAgentMsg {
 		it.Type.V = "agent_message"
 	}
+	it.settle(rec.payload)
 	return it
+}
+
+// settle derives what is asked for more than once, and lets go of the record.
+func (it *item) settle(raw []byte) {
+	it.outputs, it.listed = outputParts(it.Output), it.Output.Kind() == '['
+	it.sealed = sealedValue(it.Encrypted)
+	switch s, _ := sideOf(*it); {
+	case s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning":
+		it.call = callText(*it)
+	case sentWhole[it.Type.V]:
+		it.whole = wholeText(raw)
+	}
+	it.Arguments, it.Output, it.Action, it.Encrypted = nil, nil, nil, nil
+}
+
+// sentWhole are the types of items whose JSON is the text that is sent.
+var sentWhole = map[string]bool{"tool_search_output": true, "additional_tools": true, "agent_message": true, "configuration_update": true}
+
+// sealed stands for data without words, which is not kept.
+type sealed struct {
+	hash         [sha256.Size]byte
+	chars, bytes int // 0: nothing there
+}
+
+func sealedText(data string) sealed {
+	return sealed{sha256.Sum256([]byte(data)), utf8.RuneCountInString(data), len(data)}
+}
+
+// sealedValue is sealedText of a JSON string.
+func sealedValue(raw jsontext.Value) sealed {
+	if raw.Kind() != '"' {
+		return sealed{}
+	}
+	if bytes.IndexByte(raw, '\\') >= 0 {
+		return sealedText(within[string](raw))
+	}
+	data := raw[1 : len(raw)-1]
+	return sealed{sha256.Sum256(data), utf8.RuneCount(data), len(data)}
+}
+
+// or is another where there is nothing.
+func (s sealed) or(other string) sealed {
+	if s.bytes > 0 {
+		return s
+	}
+	return sealedText(other)
 }
 
 func sideOf(it item) (s side, known bool) {
@@ -106,14 +155,14 @@ func outputParts(raw jsontext.Value) []content {
 		return nil
 	}
 	if raw.Kind() == '"' {
-		return []content{{Type: logfile.Lenient[string]{V: "input_text", OK: true}, Text: logfile.Lenient[string]{V: decode[string](raw), OK: true}}}
+		return []content{{Type: logfile.Lenient[string]{V: "input_text", OK: true}, Text: logfile.Lenient[string]{V: within[string](raw), OK: true}}}
 	}
 	if raw.Kind() != '[' {
 		text, _ := logfile.Compact(raw)
 		return []content{{Type: logfile.Lenient[string]{V: "input_text", OK: true}, Text: logfile.Lenient[string]{V: text, OK: true}}}
 	}
 	var out []content
-	for _, c := range decode[[]logfile.Lenient[content]](raw) {
+	for _, c := range within[[]logfile.Lenient[content]](raw) {
 		out = append(out, c.V)
 	}
 	return out
@@ -130,7 +179,7 @@ func callText(it item) string {
 		return ""
 	}
 	if it.Arguments.Kind() == '"' {
-		args := decode[string](it.Arguments)
+		args := within[string](it.Arguments)
 		return compactOr([]byte(args), args)
 	}
 	return compactOr(it.Arguments, "")
@@ -188,9 +237,9 @@ func visibleSize(it item) int64 {
 		n += textSize(c.V.Text.V)
 	}
 	if s, _ := sideOf(it); s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning" {
-		n += textSize(callText(it)) + textSize(it.Name.V)
+		n += textSize(it.call) + textSize(it.Name.V)
 	}
-	for _, c := range outputParts(it.Output) {
+	for _, c := range it.outputs {
 		n += textSize(c.Text.V)
 	}
 	return int64(n)
@@ -216,10 +265,10 @@ func textSize(s string) float64 {
 // encryptedSize is Codex's own estimate of the bytes inside encrypted reasoning
 // of that base64 length; at least 1 when there is any.
 func encryptedSize(it item) int64 {
-	if it.Type.V != "reasoning" || it.Encrypted.V == "" {
+	if it.Type.V != "reasoning" || it.sealed.bytes == 0 {
 		return 0
 	}
-	return max(int64(len(it.Encrypted.V))*3/4-650, 1)
+	return max(int64(it.sealed.bytes)*3/4-650, 1)
 }
 
 // plainWord keeps of a type name what a name is made of.

@@ -149,7 +149,7 @@ func scanTotals(ctx context.Context, path string) ([]counts, error) {
 		if !ok || rec.typ != typeEvent {
 			continue
 		}
-		if e := decode[event](rec.payload); e.Type.V == "token_count" {
+		if e := within[event](rec.payload); e.Type.V == "token_count" {
 			f.tokenCount(e, mark{})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // parts splits a response item into what is sent separately.
-func (b *builder) parts(it item, raw []byte) []part {
+func (b *builder) parts(it item) []part {
 	switch it.Type.V {
 	case "message":
 		return b.messageParts(it)
@@ -21,14 +21,14 @@ func (b *builder) parts(it item, raw []byte) []part {
 	case "tool_search_output", "additional_tools":
 		b.saw.tools = true
 		b.saw.allTools = b.saw.allTools || it.Type.V == "additional_tools"
-		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.ToolDefinitions, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
+		return []part{{text: it.whole, item: rollout.Item{Kind: rollout.ToolDefinitions, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
 	case "agent_message":
-		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.UserText, Role: rollout.RoleUser, Label: "agent_message", Origin: rollout.Logged}}}
+		return []part{{text: it.whole, item: rollout.Item{Kind: rollout.UserText, Role: rollout.RoleUser, Label: "agent_message", Origin: rollout.Logged}}}
 	case "compaction", "compaction_summary", "context_compaction":
 		b.saw.opaqueSummary = true
-		return []part{{opaque: first(it.Encrypted.V, " "), item: rollout.Item{Kind: rollout.Summary, Role: rollout.RoleAssistant, Label: "compaction", Origin: rollout.Logged}}}
+		return []part{{sealed: it.sealed.or(" "), item: rollout.Item{Kind: rollout.Summary, Role: rollout.RoleAssistant, Label: "compaction", Origin: rollout.Logged}}}
 	case "configuration_update":
-		return []part{{text: wholeText(raw), item: rollout.Item{Kind: rollout.Reminder, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
+		return []part{{text: it.whole, item: rollout.Item{Kind: rollout.Reminder, Role: rollout.RoleDeveloper, Label: it.Type.V, Origin: rollout.Logged}}}
 	}
 	return []part{b.callPart(it)}
 }
@@ -42,7 +42,7 @@ func (b *builder) messageParts(it item) []part {
 		case c.V.ImageURL.OK:
 			p = b.imagePart(c.V, roleOf(it.Role.V), "")
 		case c.V.Encrypted.V != "":
-			p.opaque = c.V.Encrypted.V
+			p.sealed = sealedText(c.V.Encrypted.V)
 		case p.text == "":
 			continue
 		}
@@ -65,7 +65,7 @@ func (b *builder) systemPart(cl class) {
 }
 
 func (b *builder) imagePart(c content, role rollout.Role, tool string) part {
-	p := part{opaque: first(c.ImageURL.V, " "), item: rollout.Item{Kind: rollout.Image, Role: role, Tool: tool, Origin: rollout.Logged}}
+	p := part{sealed: sealedText(first(c.ImageURL.V, " ")), item: rollout.Item{Kind: rollout.Image, Role: role, Tool: tool, Origin: rollout.Logged}}
 	tokens, ok := images.Tokens(b.model, c.ImageURL.V)
 	if !ok {
 		tokens = images.DefaultTokens
@@ -86,16 +86,16 @@ func (b *builder) reasoningParts(it item) []part {
 		}
 	}
 	add(it.Summary.V, "summary")
-	if it.Encrypted.V != "" && b.summariesFree() {
+	if it.sealed.bytes > 0 && b.summariesFree() {
 		for i := range out {
 			free := int64(0)
 			out[i].item.Tokens = &free
 		}
 	}
 	add(it.Content.V, "")
-	if it.Encrypted.V != "" {
+	if it.sealed.bytes > 0 {
 		b.saw.encrypted = true
-		out = append(out, part{opaque: it.Encrypted.V, item: rollout.Item{Kind: rollout.Reasoning, Role: rollout.RoleAssistant, Label: "encrypted", Origin: rollout.Logged, Tokens: b.reasoningTokens()}})
+		out = append(out, part{sealed: it.sealed, item: rollout.Item{Kind: rollout.Reasoning, Role: rollout.RoleAssistant, Label: "encrypted", Origin: rollout.Logged, Tokens: b.reasoningTokens()}})
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func (b *builder) reasoningTokens() *int64 {
 }
 
 func (b *builder) callPart(it item) part {
-	p := part{text: callText(it), item: rollout.Item{Kind: rollout.ToolCall, Role: rollout.RoleAssistant, Tool: toolName(it), Label: it.Namespace.V, Origin: rollout.Logged}}
+	p := part{text: it.call, item: rollout.Item{Kind: rollout.ToolCall, Role: rollout.RoleAssistant, Tool: toolName(it), Label: it.Namespace.V, Origin: rollout.Logged}}
 	switch it.Type.V {
 	case "custom_tool_call":
 		if p.item.Tool == "exec" {
@@ -131,7 +131,7 @@ func (b *builder) callPart(it item) part {
 		}
 	case "image_generation_call":
 		img := b.imagePart(content{ImageURL: it.Result}, rollout.RoleAssistant, p.item.Tool)
-		p.opaque, p.item.Tokens = img.opaque, img.item.Tokens
+		p.sealed, p.item.Tokens = img.sealed, img.item.Tokens
 	case "web_search_call":
 		b.saw.webSearch = true
 	}
@@ -159,15 +159,15 @@ func (b *builder) outputParts(it item) []part {
 	tool, class, label := b.answeredTool(it)
 	budget := b.historyBytes
 	var out []part
-	for _, c := range outputParts(it.Output) {
+	for _, c := range it.outputs {
 		p := part{text: c.Text.V, item: rollout.Item{Kind: rollout.ToolResult, Role: rollout.RoleTool, Tool: tool, Label: label, Origin: rollout.Logged}}
 		switch {
 		case c.ImageURL.OK:
 			out = append(out, b.imagePart(c, rollout.RoleTool, tool))
 			continue
 		case c.Encrypted.V != "":
-			p.opaque = c.Encrypted.V
-		case p.text == "" && it.Output.Kind() == '[':
+			p.sealed = sealedText(c.Encrypted.V)
+		case p.text == "" && it.listed:
 			continue
 		default:
 			b.recompute(&p, class, tool, &budget)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/fclog/fclog/rollout"
-	"github.com/fclog/fclog/rollout/logfile"
 )
 
 // Read returns the one session of a rollout file. An error means that the file
@@ -29,27 +28,23 @@ func Read(ctx context.Context, path string) ([]*rollout.Session, error) {
 	return []*rollout.Session{s}, nil
 }
 
-// replay is the second pass over the file.
+// replay goes through what was kept of the records once more, now that the
+// requests are known.
 func (b *builder) replay(ctx context.Context) error {
-	r, err := logfile.Open(b.f.path)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	// The file may have grown since the first pass; what came later is not planned.
-	for n := 0; n < b.f.records && r.Next(); n++ {
+	steps := b.f.steps
+	b.f.steps = nil
+	for n := range b.f.records {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		b.startRequests(n)
-		if b.f.copies.at[n] {
-			continue
-		}
-		if rec, ok := parseRecord(r.Record()); ok {
-			b.record(rec, n, r.Line())
+		if len(steps) > 0 && steps[0].record == n {
+			b.step(steps[0])
+			steps[0] = step{}
+			steps = steps[1:]
 		}
 	}
-	return r.Err()
+	return nil
 }
 
 // head fills the session's own facts from its metadata.

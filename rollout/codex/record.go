@@ -45,7 +45,7 @@ type record struct {
 // that Codex writes.
 func parseRecord(raw []byte) (record, bool) {
 	var env envelope
-	if logfile.Unmarshal(raw, &env) != nil {
+	if logfile.Decode(raw, &env) != nil {
 		return record{}, false
 	}
 	rec := record{typ: env.Type.V, ordinal: -1, payload: env.Payload}
@@ -86,7 +86,7 @@ type passthrough struct {
 	Kinds  logfile.Lenient[[]string] `json:"content_item_kinds"`
 }
 
-// item is the payload of a response_item.
+// item is the payload of a response_item. Raw values are parts of the record.
 type item struct {
 	Type      logfile.Lenient[string]                     `json:"type"`
 	Role      logfile.Lenient[string]                     `json:"role"`
@@ -101,10 +101,15 @@ type item struct {
 	Action    jsontext.Value                              `json:"action"`
 	Content   logfile.Lenient[[]logfile.Lenient[content]] `json:"content"`
 	Summary   logfile.Lenient[[]logfile.Lenient[content]] `json:"summary"`
-	Encrypted logfile.Lenient[string]                     `json:"encrypted_content"`
-	Tools     logfile.Lenient[[]jsontext.Value]           `json:"tools"`
+	Encrypted jsontext.Value                              `json:"encrypted_content"`
 	Result    logfile.Lenient[string]                     `json:"result"`
 	Pass      logfile.Lenient[passthrough]                `json:"internal_chat_message_metadata_passthrough"`
+
+	call    string    // what a call carries
+	outputs []content // elements of an output
+	listed  bool      // the output is a list of elements
+	whole   string    // of types sent as they are
+	sealed  sealed    // encrypted reasoning
 }
 
 // counts is a usage vector as the log writes it.
@@ -171,10 +176,14 @@ type usageRecord struct {
 	Usage      logfile.Lenient[counts] `json:"usage"`
 }
 
+// compaction is the payload of a compacted record. Raw values are parts of the
+// record.
 type compaction struct {
 	Message    logfile.Lenient[string]           `json:"message"`
 	History    logfile.Lenient[[]jsontext.Value] `json:"replacement_history"`
 	ResponseID logfile.Lenient[string]           `json:"compaction_response_id"`
+
+	items []item // of the history
 }
 
 type threadSpawn struct {
@@ -256,7 +265,17 @@ func number(raw jsontext.Value) (int64, bool) {
 	return parseInt(s.V)
 }
 
-// decode fills v from a payload; what does not fit stays zero.
+// within decodes a payload or a part of one, whose raw values the result shares;
+// what does not fit stays zero.
+func within[T any](payload []byte) T {
+	var v, none T
+	if logfile.Decode(orNull(payload), &v) != nil {
+		return none
+	}
+	return v
+}
+
+// decode fills v from any JSON; what does not fit stays zero.
 func decode[T any](raw []byte) T {
 	var v, none T
 	if logfile.Unmarshal(orNull(raw), &v) != nil {

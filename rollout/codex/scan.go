@@ -72,7 +72,20 @@ type facts struct {
 	problems     []rollout.Problem
 	folded       map[string]*rollout.Problem // by detail
 	copies       copies
+	steps        []step  // in the order of the log
 	last         *counts // total of the last token_count with one
+}
+
+// step is a record that makes the session: one of the pointers is set.
+type step struct {
+	record     int
+	line       int
+	at         time.Time
+	meta       *meta
+	item       *item
+	policy     *policy
+	compaction *compaction
+	event      *event
 }
 
 type metaAt struct {
@@ -106,7 +119,8 @@ type counter struct {
 	response string
 }
 
-// scan is the first pass over a file.
+// scan reads a file. What requests were made is clear at its end only, so it keeps
+// what of the records makes the session.
 func scan(ctx context.Context, path string) (*facts, error) {
 	r, err := logfile.Open(path)
 	if err != nil {
@@ -158,25 +172,34 @@ func (f *facts) record(raw []byte, line int) {
 		f.ordinals = append(f.ordinals, ordinalAt{n, rec.ordinal})
 	}
 	m := mark{record: n, line: line, at: rec.at}
+	s := step{record: n, line: line, at: rec.at}
 	switch rec.typ {
 	case typeMeta:
-		f.metas = append(f.metas, metaAt{decode[meta](rec.payload), n})
+		s.meta = new(decode[meta](rec.payload))
+		f.metas = append(f.metas, metaAt{*s.meta, n})
 	case typeItem, typeAgentMsg:
-		f.item(itemOf(rec), m)
+		s.item = new(itemOf(rec))
+		f.item(*s.item, m)
 	case typeEvent:
-		f.event(decode[event](rec.payload), m)
+		e := within[event](rec.payload)
+		f.event(e, m)
+		if replayed[e.Type.V] {
+			s.event = &e
+		}
 	case typeContext:
-		c := decode[turnContext](rec.payload)
+		c := within[turnContext](rec.payload)
+		s.policy = &c.Policy.V
 		f.turn(n, c.TurnID.V)
 		f.model(n, c.Model.V, "")
 		m.kind = markContext
 		f.marks = append(f.marks, m)
 	case typeCompact:
-		c := decode[compaction](rec.payload)
+		c := compactionOf(rec.payload)
+		s.compaction = &c
 		m.kind, m.message, m.response = markCompact, c.Message.V, c.ResponseID.V
 		f.marks = append(f.marks, m)
 	case typeUsage:
-		u := decode[usageRecord](rec.payload)
+		u := within[usageRecord](rec.payload)
 		if u.Usage.OK {
 			f.usageRecords = append(f.usageRecords, counter{record: n, line: line, at: rec.at, usage: u.Usage.V, thread: u.ThreadID.V, response: u.ResponseID.V})
 		}
@@ -184,6 +207,24 @@ func (f *facts) record(raw []byte, line int) {
 	default:
 		f.countUnknown(rec.typ, line)
 	}
+	if s.meta != nil || s.item != nil || s.policy != nil || s.compaction != nil || s.event != nil {
+		f.steps = append(f.steps, s)
+	}
+}
+
+// replayed are the events that change the history or tell of a call.
+var replayed = map[string]bool{"thread_rolled_back": true, "mcp_tool_call_end": true, "exec_command_end": true, "dynamic_tool_call_response": true}
+
+// compactionOf decodes a compacted record with the items of the history it left.
+func compactionOf(payload []byte) compaction {
+	c := within[compaction](payload)
+	for _, raw := range c.History.V {
+		it := within[item](raw)
+		it.settle(raw)
+		c.items = append(c.items, it)
+	}
+	c.History.V = nil
+	return c
 }
 
 func (f *facts) clock(rec record) {

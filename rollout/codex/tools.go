@@ -2,7 +2,6 @@ package codex
 
 import (
 	"github.com/fclog/fclog/rollout/logfile"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -127,15 +126,37 @@ func scalar(raw jsontext.Value) string {
 	return ""
 }
 
-var patchHeader = regexp.MustCompile(`(?m)^\*\*\* (?:Update|Add|Delete) File: (.+?)\s*$`)
-
 // patchedFile is the file of a patch that touches only one.
 func patchedFile(patch string) string {
-	m := patchHeader.FindAllStringSubmatch(patch, 2)
-	if len(m) != 1 {
+	file := ""
+	for rest := patch; rest != ""; {
+		var line string
+		line, rest, _ = strings.Cut(rest, "\n")
+		name := headedFile(line)
+		if name == "" {
+			continue
+		}
+		if file != "" {
+			return ""
+		}
+		file = name
+	}
+	return file
+}
+
+// headedFile is the file that a line of a patch says to begin with; "" for other
+// lines.
+func headedFile(line string) string {
+	rest, ok := strings.CutPrefix(line, "*** ")
+	if !ok {
 		return ""
 	}
-	return m[0][1]
+	for _, verb := range []string{"Update", "Add", "Delete"} {
+		if name, ok := strings.CutPrefix(rest, verb+" File: "); ok {
+			return strings.TrimRight(name, "\t\f\r ")
+		}
+	}
+	return ""
 }
 
 // spawned is the answer of spawn_agent, in its first and second version.

@@ -22,7 +22,7 @@ import (
 // Unmarshal decodes one JSON value with the options every reader needs. Strings
 // come out as valid UTF-8.
 func Unmarshal(raw []byte, v any) error {
-	if utf8.Valid(raw) && whole(raw) && (&cursor{b: raw}).into(v) {
+	if whole(raw) && utf8.Valid(raw) && (&cursor{b: raw}).into(v) {
 		return nil
 	}
 	return json.Unmarshal(raw, v, options)

@@ -64,6 +64,13 @@ func checkDecode(t *testing.T, in []byte) {
 	var want, got, within everything
 	wantErr := json.Unmarshal(in, &want, options)
 	require.Equal(t, wantErr == nil, Unmarshal(bytes.Clone(in), &got) == nil, "%q: the library says %v", in, wantErr)
+	text, textErr := Compact(in)
+	library := jsontext.Value(bytes.Clone(in))
+	libraryErr := library.Compact(options)
+	require.Equal(t, libraryErr == nil, textErr == nil, "%q", in)
+	if textErr == nil {
+		require.Equal(t, string(library), text, "%q", in)
+	}
 	end := valueEnd(in)
 	raw, err := jsontext.NewDecoder(bytes.NewReader(in), options).ReadValue()
 	if end > 0 && utf8.Valid(in) {

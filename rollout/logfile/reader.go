@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -62,11 +63,36 @@ func integer(number string) int64 {
 
 // Compact returns a JSON value without white space, keys in original order.
 func Compact(raw []byte) (string, error) {
+	if whole(raw) && utf8.Valid(raw) {
+		return compact(raw), nil
+	}
 	v := jsontext.Value(bytes.Clone(raw))
 	if err := v.Compact(options); err != nil {
 		return "", err
 	}
 	return string(v), nil
+}
+
+// compact is Compact of valid JSON.
+func compact(raw []byte) string {
+	var out []byte // nil while there was no white space
+	from := 0
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '"':
+			i = quoteEnd(raw, i+1)
+		case c > ' ':
+			i++
+		default:
+			out = append(out, raw[from:i]...)
+			i = blanks(raw, i)
+			from = i
+		}
+	}
+	if out == nil {
+		return string(raw[from:])
+	}
+	return string(append(out, raw[from:]...))
 }
 
 // Reader yields the JSON objects of one file: one or more on a line, or written
