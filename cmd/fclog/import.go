@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/shard"
 	"github.com/fclog/fclog/internal/term"
 )
 
@@ -18,6 +19,7 @@ type importFlags struct {
 	redact  bool
 	compact bool
 	demo    bool
+	shard   string
 }
 
 func importCommand(a *app) *cobra.Command {
@@ -32,9 +34,16 @@ stopped import leaves whole files only, and the next one goes on from there.
 --redact looks for keys and passwords by their form and by what stands around
 them, and puts [redacted:KIND:NUMBER] in their place, the same for the same secret
 of one log. Token counts stay those of the log. It finds what its rules know:
-a name, or a password in a sentence, it does not.`,
+a name, or a password in a sentence, it does not.
+
+--shard I/N imports one of N parts of the session files, so that N processes, on as
+many machines as there are, can write into one DATASET at the same time. Which
+shard a file belongs to follows from its path below the named folder alone: the
+SHA-256 of it modulo N. A shard may run again at any time; 'fclog shards' says
+which are left. See docs/fleet.md.`,
 		Example: `  fclog import --demo -o dataset
   fclog import --compact dataset
+  fclog import ~/.codex/sessions -o dataset --shard 3/8
   fclog import ~/.codex/sessions ~/.claude -o dataset
   fclog import ~/.freecode -o hashes --no-text`,
 		Args: checked(func(cmd *cobra.Command, paths []string) error {
@@ -53,6 +62,7 @@ a name, or a password in a sentence, it does not.`,
 	flags.BoolVar(&f.demo, "demo", false, "import the bundled session")
 	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
 	flags.BoolVar(&f.redact, "redact", false, redactUsage)
+	flags.StringVar(&f.shard, "shard", "", "only part `I/N` of the files, such as 3/8; others may write the other parts at the same time")
 	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards; with a dataset as PATH nothing else")
 	return cmd
 }
@@ -64,6 +74,10 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	if f.dataset == "" {
 		return usage(cmd, "-o DATASET is missing: the folder to import into")
 	}
+	which, err := f.whichShard(cmd)
+	if err != nil {
+		return err
+	}
 	ctx := cmd.Context()
 	s, err := a.scratch()
 	if err != nil {
@@ -74,12 +88,47 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	if err != nil {
 		return err
 	}
-	summary, err := a.bring(ctx, f.dataset, files, dataset.Options{NoText: f.noText, Redact: f.redact})
+	all := len(files)
+	if files, err = s.shardOf(ctx, which, paths, files); err != nil {
+		return err
+	}
+	summary, err := a.bring(ctx, f.dataset, files, dataset.Options{NoText: f.noText, Redact: f.redact, Shard: which})
 	if err != nil {
 		return err
 	}
 	a.warnSkipped(s)
+	if !which.None() {
+		return a.finishShard(f, s, which, all, summary)
+	}
 	return a.finishImport(ctx, f, s, summary)
+}
+
+// whichShard reads --shard, the zero shard without it.
+func (f *importFlags) whichShard(cmd *cobra.Command) (shard.Shard, error) {
+	if f.shard == "" {
+		return shard.Shard{}, nil
+	}
+	if f.compact {
+		return shard.Shard{}, usage(cmd, "--shard and --compact: merge when all shards are complete")
+	}
+	which, err := shard.Parse(f.shard)
+	if err != nil {
+		return which, usage(cmd, "--shard %w", err)
+	}
+	return which, nil
+}
+
+// finishShard says what a shard did. That it has no files, or none with a session,
+// is no failure: another run would find the same.
+func (a *app) finishShard(f *importFlags, s *source, which shard.Shard, all int, summary dataset.Summary) error {
+	for _, fail := range summary.Failed {
+		a.warn("could not import %s: %v", s.name(fail.Path), fail.Err)
+	}
+	if err := unread(which, summary.Failed); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s, shard %s of %s: %s\n", term.Safe(f.dataset), which, term.Count(int64(all), "file", "files"), summaryLine(summary))
+	return nil
 }
 
 // compact merges the parts of a dataset.

@@ -40,7 +40,7 @@ never changes a log. It reads
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
-		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), formatsCommand(a))
+		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), shardsCommand(a), formatsCommand(a))
 	root.AddCommand(manCommand())
 	addCompletion(root)
 	return root
