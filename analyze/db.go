@@ -100,6 +100,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		d.complete,
 		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
 		func() error { return d.exec(ctx, d.rawViews()...) },
+		func() error { return d.checkWhere(ctx, o.Selection.Where) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
 		func() error { return d.setUp(ctx, o.Selection) },
 		func() error { return d.seal(ctx) },
@@ -195,7 +196,7 @@ func (d *DB) rawViews() []string {
 		}
 		out = append(out, rawView(table, "["+strings.Join(patterns, ", ")+"]"))
 	}
-	return out
+	return append(out, d.sideViews("")...)
 }
 
 // hasFiles tells whether a table has any file: an import that was killed early may
@@ -338,11 +339,8 @@ func (d *DB) setUp(ctx context.Context, sel Selection) error {
 
 func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
 	if strings.HasSuffix(name, "/3_selected.sql") {
-		for _, statement := range []func() (string, []any){sel.query, sel.readQuery} {
-			query, args := statement()
-			if _, err := d.conn.ExecContext(ctx, query, args...); err != nil {
-				return err
-			}
+		if err := d.choose(ctx, sel); err != nil {
+			return err
 		}
 		if sel.all() {
 			return nil

@@ -25,15 +25,8 @@ var ErrNoTexts = errors.New("imported without its texts, which are needed here: 
 // owns the response, are marked inherited.
 func (d *DB) Recordings(ctx context.Context) ([]*rollout.Session, error) {
 	r := &rebuilder{db: d, byKey: map[partSession]*rebuilt{}, texts: map[string]string{}}
-	steps := []struct {
-		name string
-		row  func(*sql.Rows) error
-	}{
-		{"sessions", r.session}, {"texts", r.text}, {"requests", r.request}, {"items", r.item}, {"spans", r.span},
-		{"calls", r.call}, {"other_billed", r.otherBilled}, {"reported", r.reported}, {"problems", r.problem},
-	}
-	for _, step := range steps {
-		if err := d.eachRow(ctx, "sql/recordings/"+step.name+".sql", step.row); err != nil {
+	for _, step := range r.steps() {
+		if err := d.eachRow(ctx, "", "sql/recordings/"+step.name+".sql", step.row); err != nil {
 			return nil, fmt.Errorf("rebuilding %s: %w", step.name, err)
 		}
 	}
@@ -47,13 +40,27 @@ func (d *DB) Recordings(ctx context.Context) ([]*rollout.Session, error) {
 	return out, nil
 }
 
-// eachRow runs a query that is shipped with the program.
-func (d *DB) eachRow(ctx context.Context, file string, row func(*sql.Rows) error) error {
+// rebuilding is one table and what to do with a row of it.
+type rebuilding struct {
+	name string
+	row  func(*sql.Rows) error
+}
+
+func (r *rebuilder) steps() []rebuilding {
+	return []rebuilding{
+		{"sessions", r.session}, {"texts", r.text}, {"requests", r.request}, {"items", r.item}, {"spans", r.span},
+		{"calls", r.call}, {"other_billed", r.otherBilled}, {"reported", r.reported}, {"problems", r.problem},
+	}
+}
+
+// eachRow runs a query that is shipped with the program, with definitions of the
+// tables it names in front where those are not to be the ones of the database.
+func (d *DB) eachRow(ctx context.Context, with, file string, row func(*sql.Rows) error) error {
 	query, err := recordingFiles.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	rows, err := d.conn.QueryContext(ctx, string(query))
+	rows, err := d.conn.QueryContext(ctx, with+string(query))
 	if err != nil {
 		return err
 	}

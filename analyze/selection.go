@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"context"
 	"reflect"
 	"strings"
 	"time"
@@ -16,6 +17,9 @@ type Selection struct {
 	Session string    // beginning of the session ID
 	Last    int       // the newest N sessions, with the sub-agents below them; 0: all
 	Parts   []string  // sessions that one of these parts of the dataset holds; nil: all
+	Where   string    // SQL condition over the columns of sessions, as CheckWhere takes it; "": none
+	Sample  int       // so many sessions of those, by a hash of their IDs; 0: all
+	Seed    int64     // of the sample: another one draws others
 }
 
 // all reports whether nothing is left out.
@@ -67,6 +71,9 @@ func (s Selection) query() (string, []any) {
 	if s.Session != "" {
 		add("starts_with(c.session_id, ?::VARCHAR)", s.Session)
 	}
+	if s.Where != "" {
+		add("(c.source, c.stem, c.part, c.session_id) IN (SELECT (source, stem, part, session_id) FROM raw_sessions AS sessions WHERE (" + s.Where + "\n))")
+	}
 	if s.Parts != nil {
 		// A longer copy of the session in another part may be the one that counts.
 		add(inParts, strings.Join(s.Parts, " "))
@@ -84,3 +91,27 @@ func (s Selection) query() (string, []any) {
 	}
 	return sql, append(args, last)
 }
+
+// choose fills the tables of the sessions that were selected and read, and says
+// how many there were before a sample was drawn.
+func (d *DB) choose(ctx context.Context, s Selection) error {
+	for _, statement := range []func() (string, []any){s.query, s.readQuery} {
+		query, args := statement()
+		if _, err := d.conn.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	if err := d.exec(ctx, "CREATE TABLE population AS SELECT count(*) AS sessions FROM selected"); err != nil || s.Sample <= 0 {
+		return err
+	}
+	_, err := d.conn.ExecContext(ctx, sampling, s.Seed, s.Sample)
+	return err
+}
+
+// sampling keeps the sessions whose hashes are smallest: as good as drawn, and the
+// same whatever else the dataset holds in front of or behind them.
+const sampling = `DELETE FROM selected WHERE (source, session_id) NOT IN (
+  SELECT (source, session_id)
+  FROM selected
+  ORDER BY md5(concat_ws('/', ?::BIGINT, source, session_id)), source, session_id
+  LIMIT ?::BIGINT)`

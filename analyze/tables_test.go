@@ -40,8 +40,9 @@ func (tb tables) open(t testing.TB) *DB {
 	require.NoError(t, err)
 	conn, err := pool.Conn(ctx)
 	require.NoError(t, err)
-	d := &DB{db: pool, conn: conn, tmp: t.TempDir()}
+	d := &DB{db: pool, conn: conn, tmp: t.TempDir(), root: t.TempDir()}
 	t.Cleanup(func() { d.Close() })
+	require.NoError(t, d.exec(ctx, d.sideViews("")...))
 	load(t, d, "sessions", tb.sessions)
 	load(t, d, "requests", tb.requests)
 	load(t, d, "items", tb.items)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // EstimatesTable and OutcomesTable stand beside the tables of parts: what was
@@ -124,20 +126,7 @@ func sideTables() []table {
 // SideTables lists the names of the tables that need not be there.
 func SideTables() []string { return []string{EstimatesTable, OutcomesTable} }
 
-// WriteEmptySide puts a file without rows of every side table below dir, so that
-// they can be read where there are none.
-func WriteEmptySide(dir string) error {
-	for _, t := range sideTables() {
-		path := emptyFile(dir, t)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return err
-		}
-		if err := t.write(createFile, path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func isSide(table string) bool { return slices.Contains(SideTables(), table) }
 
 // WriteEstimates puts rows of one source and month into one file below dir, which
 // is a dataset or a folder of its own. The file is named by what its rows are about,
@@ -197,4 +186,55 @@ func writeSide(dir string, t table, p place) error {
 // leftAside tells the files of killed writers of side tables.
 func leftAside(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, asideSuffix)
+}
+
+// SideColumns are the columns of a side table as DuckDB writes their types, for a
+// view that has them where there is no file yet.
+func SideColumns(name string) []string {
+	var out []string
+	for _, t := range sideTables() {
+		if t.name != name {
+			continue
+		}
+		for _, f := range schemaOf(t.name).Fields() {
+			out = append(out, fmt.Sprintf("NULL::%s AS %s", sqlType(f), f.Name()))
+		}
+	}
+	return out
+}
+
+func schemaOf(side string) *parquet.Schema {
+	if side == OutcomesTable {
+		return parquet.SchemaOf(new(Outcome))
+	}
+	return parquet.SchemaOf(new(Estimate))
+}
+
+// sqlType is DuckDB's name for the type of a column.
+func sqlType(f parquet.Field) string {
+	if !f.Leaf() && len(f.Fields()) == 1 && f.Fields()[0].Name() == "list" {
+		return sqlType(f.Fields()[0].Fields()[0]) + "[]"
+	}
+	if !f.Leaf() {
+		var parts []string
+		for _, sub := range f.Fields() {
+			parts = append(parts, sub.Name()+" "+sqlType(sub))
+		}
+		return "STRUCT(" + strings.Join(parts, ", ") + ")"
+	}
+	if logical := f.Type().String(); strings.HasPrefix(logical, "DECIMAL") || strings.HasPrefix(logical, "TIMESTAMP") {
+		if strings.HasPrefix(logical, "TIMESTAMP") {
+			return "TIMESTAMP WITH TIME ZONE"
+		}
+		return "DECIMAL(18,9)"
+	}
+	switch f.Type().Kind() {
+	case parquet.Int64:
+		return "BIGINT"
+	case parquet.Double:
+		return "DOUBLE"
+	case parquet.Boolean:
+		return "BOOLEAN"
+	}
+	return "VARCHAR"
 }

@@ -60,7 +60,7 @@ func Inspect(ctx context.Context, dir string) (*Inventory, error) {
 		return nil, err
 	}
 	in := &inspector{dir: dir, tables: map[string]table{}, found: &Inventory{Text: m.Text}}
-	for _, t := range (&Rows{}).tables() {
+	for _, t := range append((&Rows{}).tables(), sideTables()...) {
 		in.tables[t.name] = t
 	}
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, walking error) error {
@@ -141,6 +141,10 @@ func (in *inspector) parquet(file, name string) {
 	folder, base := path.Split(name)
 	table, place, below := strings.Cut(strings.TrimSuffix(name, ".parquet"), "/")
 	t, known := in.tables[table]
+	if isSide(table) && leftAside(base) {
+		in.fault(name, FaultLeftover, "it was being written, or is")
+		return
+	}
 	if !known || !below || strings.Count(name, "/") != 3 || path.Ext(base) != ".parquet" {
 		in.fault(name, FaultForeign, "fclog puts no such file there")
 		return
@@ -189,7 +193,7 @@ func (f *StoredFile) read(path string, t table) (kind string, err error) {
 	}
 	f.Rows = p.NumRows()
 	have := columnsOf(p.Schema())
-	for _, c := range []string{"part", "session_id"} {
+	for _, c := range t.columns[:2] { // part and session_id, but for outcomes
 		if !slices.Contains(have, c) {
 			return FaultColumns, fmt.Errorf("it has no column %s: not a file of table %s", c, t.name)
 		}
@@ -265,6 +269,9 @@ func (in *inspector) dropUncommitted() {
 		}
 	}
 	in.found.Files = slices.DeleteFunc(in.found.Files, func(f StoredFile) bool {
+		if isSide(f.Table) {
+			return false
+		}
 		if !committed[f.Place] {
 			in.fault(f.Path, FaultLeftover, "no sessions file of this name: a killed import left it, or the sessions file was lost")
 		}
