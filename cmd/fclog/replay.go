@@ -146,7 +146,7 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 		return err
 	}
 	if f.calibrate {
-		return a.calibrate(f, recs)
+		return a.calibrate(cmd.Context(), f, recs)
 	}
 	shown, err := a.replayAll(cmd.Context(), f, recs, uses)
 	if err != nil {
@@ -217,8 +217,8 @@ func (a *app) recorded(ctx context.Context, r request) (recs []replay.Recording,
 		for _, session := range sessions {
 			session.File = s.name(session.File)
 		}
-		recs = measured(sessions)
-		return nil
+		recs, err = atOnce(ctx, func() ([]replay.Recording, error) { return measured(sessions), nil })
+		return err
 	})
 	return recs, leftOut, err
 }
@@ -255,6 +255,17 @@ func measured(sessions []*rollout.Session) []replay.Recording {
 }
 
 func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recording, uses []replay.Use) (*report.Replay, error) {
+	shown, err := atOnce(ctx, func() (*report.Replay, error) { return a.replayed(ctx, f, recs, uses) })
+	if err == nil && f.emit != "" {
+		if err = emit(ctx, f.emit, shown); err != nil {
+			err = fmt.Errorf("writing to %s: %w", f.emit, err)
+		}
+	}
+	return shown, err
+}
+
+// replayed works out all estimates.
+func (a *app) replayed(ctx context.Context, f *replayFlags, recs []replay.Recording, uses []replay.Use) (*report.Replay, error) {
 	engine, err := a.engine(f.prices)
 	if err != nil {
 		return nil, err
@@ -280,11 +291,6 @@ func (a *app) replayAll(ctx context.Context, f *replayFlags, recs []replay.Recor
 			if shown.Variants[i].Changes, err = changes(ctx, engine, recs, use); err != nil {
 				return nil, err
 			}
-		}
-	}
-	if f.emit != "" {
-		if err := emit(ctx, f.emit, shown); err != nil {
-			return nil, fmt.Errorf("writing to %s: %w", f.emit, err)
 		}
 	}
 	return shown, nil
@@ -390,8 +396,11 @@ func (a *app) writeReplay(f *replayFlags, shown *report.Replay) error {
 
 // calibrate fits base rates. With -o the rates go to the file, and what they are
 // worth to the standard output.
-func (a *app) calibrate(f *replayFlags, recs []replay.Recording) error {
-	rates := detour.Calibrate(recs)
+func (a *app) calibrate(ctx context.Context, f *replayFlags, recs []replay.Recording) error {
+	rates, err := atOnce(ctx, func() (detour.Rates, error) { return detour.Calibrate(recs), nil })
+	if err != nil {
+		return err
+	}
 	if f.file != "" && f.file != "-" {
 		if err := a.write(f.outputFlags, rates.Write); err != nil {
 			return err
