@@ -30,11 +30,11 @@ var tableFunctions = map[string]bool{
 }
 
 // scalarFunctions that do more than compute.
-var scalarFunctions = map[string]bool{"write_log": true, "getenv": true, "set_config": true, "nextval": true, "setseed": true, "sleep_ms": true}
+var scalarFunctions = map[string]bool{"write_log": true, "getenv": true, "set_config": true, "nextval": true, "setseed": true, "sleep_ms": true, "pg_sleep": true}
 
 // unserialized is for statements that DuckDB does not take apart for us (PIVOT):
 // no function that is refused may be named in them at all.
-var unserialized = regexp.MustCompile(`(?i)\b(\w*(logging|logs?|profiling|peg_parser|checkpoint|scan|secrets?|serialized_sql)|query|query_table|write_log|getenv|sleep_ms|nextval|setseed)"?(\s|/\*.*?\*/|--[^\n]*\n)*\(`)
+var unserialized = regexp.MustCompile(`(?i)\b(\w*(logging|logs?|profiling|peg_parser|checkpoint|scan|secrets?|serialized_sql)|query|query_table|write_log|getenv|sleep_ms|pg_sleep|nextval|setseed)"?(\s|/\*.*?\*/|--[^\n]*\n)*\(`)
 
 // mayCall refuses statements that call functions which could do more than read. It
 // runs before the statement is prepared, for preparing may already have effects.
