@@ -18,6 +18,7 @@ type BarRow struct {
 	More      *float64 // a paler piece that reaches this far
 	MoreClass string
 	Low, High *float64 // a line over it
+	Limit     *float64 // an upright line
 	Depth     int
 	Faint     bool
 	Cells     []Cell
@@ -39,7 +40,15 @@ func (b Bars) Figure() Figure {
 			bar.Parts = append(bar.Parts, part(r.Class, s.at(min(0, end)), s.at(max(0, end))))
 		}
 		if r.Low != nil && r.High != nil {
-			bar.Parts = append(bar.Parts, whisker("whisker", s.at(*r.Low), s.at(*r.High)), tick("whisker", s.at(*r.Low)), tick("whisker", s.at(*r.High)))
+			bar.Parts = append(bar.Parts, whisker("whisker", s.at(*r.Low), s.at(*r.High)))
+			for _, end := range []float64{*r.Low, *r.High} {
+				if end >= s.low && end <= s.high { // a line that goes on beyond the edge has no end there
+					bar.Parts = append(bar.Parts, tick("whisker", s.at(end)))
+				}
+			}
+		}
+		if r.Limit != nil {
+			bar.Parts = append(bar.Parts, tick("limit", s.at(*r.Limit)))
 		}
 		if s.low < 0 {
 			bar.Parts = append(bar.Parts, tick("zero", s.at(0)))
@@ -68,7 +77,7 @@ func (s scale) at(v float64) float64 {
 func (b Bars) scale() scale {
 	var s, whole scale
 	for _, r := range b.Rows {
-		for _, v := range []*float64{r.Size, r.More} {
+		for _, v := range []*float64{r.Size, r.More, r.Limit} {
 			if v != nil {
 				s.low, s.high = min(s.low, *v), max(s.high, *v)
 			}

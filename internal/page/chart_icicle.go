@@ -55,6 +55,12 @@ func (c Icicle) Figure() Figure {
 	return f
 }
 
+// letters is how many fit into a cell so many percent wide, on a page as wide as it gets.
+func letters(width float64) int {
+	const page, margin, letter = 1120, 8, 7.0
+	return int((width/100*page - margin) / letter)
+}
+
 // add draws a node and what is in it, and returns its width in percent.
 func (c Icicle) add(f *Figure, n Node, depth int, x, total float64) float64 {
 	if total <= 0 {
@@ -78,7 +84,7 @@ func (c Icicle) add(f *Figure, n Node, depth int, x, total float64) float64 {
 		s := Shape{Kind: "cell", Class: n.Class, X: coordinate(x), Y: coordinate(y), W: coordinate(width), H: coordinate(layers[depth]), Row: row,
 			Label: fmt.Sprintf("%s, %s", term.Short(int64(n.Value)), term.Percent(share)), LabelExtra: Own(n.Name.plain())}
 		if width >= minLetter {
-			s.Text, s.Small = Own(n.Name.plain()), width < roomy
+			s.Text, s.Small = Own(term.Cut(n.Name.plain(), letters(width))), width < roomy
 		}
 		f.Shapes = append(f.Shapes, s)
 	}

@@ -74,22 +74,17 @@ type Column struct {
 	Title  string
 	Number bool
 	Bar    bool // cells draw their share
-	Minor  bool // left out where there is little room
 }
 
-// Class is the column's style: numbers to the right, bars, and what gives way.
+// Class is the column's style: numbers to the right, and bars.
 func (c Column) Class() string {
-	class := ""
 	switch {
 	case c.Bar:
-		class = "b"
+		return "b"
 	case c.Number:
-		class = "n"
+		return "n"
 	}
-	if c.Minor {
-		class = strings.TrimSpace(class + " m")
-	}
-	return class
+	return ""
 }
 
 // Row is one row; notes stand below it over the whole width.
@@ -119,6 +114,7 @@ func (c Cell) Percent() string {
 func Write(w io.Writer, p Page) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"safe": safe, "policy": policy, "fields": strings.Fields, "class": func(c []Column, i int) string { return c[i].Class() },
+		"head": func(c []Column, i int) string { return c[i].Title },
 		// Both are files of this package, and the policy holds their hashes.
 		"style": func() template.CSS { return template.CSS(style) }, "script": func() template.JS { return template.JS(script) },
 	}).ParseFS(templateFiles, "*.html")

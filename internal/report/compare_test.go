@@ -75,7 +75,7 @@ func TestRatesWithoutCases(t *testing.T) {
 	rates := detour.Rates{Sessions: 2, Overall: detour.Stratum{Rate: 0.5, NullRate: 0.5, NetHigh: 0.7}}
 	var out bytes.Buffer
 	require.NoError(t, report.RatesMarkdown(&out, rates, report.Options{}))
-	assert.Contains(t, out.String(), "| all | all | all | all | 0 | 0 | – | – | – | – |")
+	assert.Contains(t, out.String(), "| all | all | all | all | 0 of 0 | – | – | – | – |")
 	assert.Contains(t, out.String(), "No truncated output here tells a rate.")
 }
 

@@ -87,7 +87,7 @@ func textOf(t text, limit int) page.Text {
 func tableOf(t table, caption string) *page.Table {
 	out := &page.Table{Caption: caption, More: t.more}
 	for _, c := range t.columns {
-		out.Columns = append(out.Columns, page.Column{Title: c.title, Number: c.number, Bar: c.bar, Minor: c.optional > 0})
+		out.Columns = append(out.Columns, page.Column{Title: c.title, Number: c.number, Bar: c.bar})
 	}
 	for _, r := range t.rows {
 		row := page.Row{Notes: r.notes, Faint: r.faint}

@@ -19,10 +19,7 @@ func ReplayHTML(w io.Writer, r *Replay, o ReplayOptions) error {
 			p.Sections[i].Figures = variantFigures(r)
 		}
 	}
-	if verdict := replayVerdict(r); verdict != "" && len(p.Sections) > 0 {
-		p.Sections[0].Lead = true
-		p.Sections[0].Prose = append(p.Sections[0].Prose, page.Markdown(verdict))
-	}
+	p.Sections[0].Lead = true
 	if o.Diff {
 		if s := changedTexts(r, o); len(s.Texts) > 0 {
 			p.Sections = append(p.Sections, s)
@@ -38,6 +35,9 @@ func variantFigures(r *Replay) []page.Figure {
 		out = append(out, f)
 	}
 	if f, ok := usdFigure(r); ok {
+		out = append(out, f)
+	}
+	if f, ok := detourFigure(r); ok {
 		out = append(out, f)
 	}
 	return out
@@ -91,6 +91,31 @@ func usdFigure(r *Replay) (page.Figure, bool) {
 		row.Low, row.High = leftOver(size, e.BreakEvenRequestsUSD, e.Detours)
 		row.Cells = []page.Cell{own(dearer(size)), own(term.Opt(e.StaticSavingUSDHigh, dearer)), own(term.Opt(row.Low, dearer)), own(term.Opt(row.High, dearer)), own(verdictOf(e))}
 		b.Rows = append(b.Rows, row)
+	}
+	return b.Figure(), len(b.Rows) > 0
+}
+
+// detourFigure sets the detours that are expected against those that a saving can bear.
+func detourFigure(r *Replay) (page.Figure, bool) {
+	b := page.Bars{
+		ID: "detours", Title: "How much of each saving in tokens the detours may eat",
+		Desc: "Requests that the model is expected to add to get back what was cut, in percent of the requests that would eat the whole saving, " +
+			"which is the upright line. The line across is the interval of the estimate.",
+		Heads: append(numbers("expected", "low", "high", "break-even in tokens", "break-even in USD", "paired runs needed"), page.Column{Title: "verdict"}),
+	}
+	whole := 1.0
+	for _, e := range r.Report.Variants {
+		d, most := e.Detours, e.BreakEvenRequestsTokens
+		if d == nil || most == nil || *most <= 0 {
+			continue
+		}
+		expected, low, high := d.Expected / *most, d.Low / *most, d.High / *most
+		b.Rows = append(b.Rows, page.BarRow{
+			Name: page.FromLog(term.Fit(e.Variant, maxHTMLCell)), Sub: page.Own(verdictOf(e)), Class: "bad", Size: &expected, Low: &low, High: &high, Limit: &whole,
+			Value: fmt.Sprintf("%s · %s of %s", term.Percent(expected), few(d.Expected), few(*most)),
+			Cells: []page.Cell{own(few(d.Expected)), own(few(d.Low)), own(few(d.High)), own(few(*most)), own(term.Opt(e.BreakEvenRequestsUSD, few)),
+				own(term.Opt(e.TrialsNeeded, pairs)), own(verdictOf(e))},
+		})
 	}
 	return b.Figure(), len(b.Rows) > 0
 }

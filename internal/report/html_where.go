@@ -24,7 +24,76 @@ func (c *auditCharts) composition() []page.Figure {
 	for _, kind := range c.kindsByWeight() {
 		x.Roots = append(x.Roots, c.kindNode(kind))
 	}
-	return []page.Figure{x.Figure()}
+	return append([]page.Figure{x.Figure()}, c.tools()...)
+}
+
+// tools are what each tool's results and arguments cost, on one scale.
+func (c *auditCharts) tools() []page.Figure {
+	b := page.Bars{
+		ID: "tools", Title: "Carried tokens by tool",
+		Desc:   "What the results of each tool cost over all requests; the pale piece is the arguments of its calls.",
+		Heads:  numbers("results", "arguments", "calls", "carried by a call", "share"),
+		Legend: []page.Legend{{Class: "tool_result", Name: page.Own("results")}, {Class: "pale", Name: page.Own("arguments")}},
+	}
+	list := toolsOf(c.audit.Composition)
+	for _, t := range list[:min(len(list), max(c.options.top(), DefaultTop))] {
+		results, all := float64(t.results), float64(t.results+t.arguments)
+		each := term.Unknown
+		if t.calls > 0 {
+			each = term.Short((t.results + t.arguments) / t.calls)
+		}
+		share := term.Opt(t.share, term.Percent)
+		b.Rows = append(b.Rows, page.BarRow{
+			Name: page.FromLog(term.Fit(t.name, maxHTMLCell)), Class: "tool_result", MoreClass: "pale", Size: &results, More: &all,
+			Value: share + " · " + term.Short(t.results+t.arguments),
+			Cells: []page.Cell{exact(t.results), exact(t.arguments), exact(t.calls), own(each), own(share)},
+		})
+	}
+	if len(b.Rows) < 2 {
+		return nil
+	}
+	f := b.Figure()
+	if left := len(list) - len(b.Rows); left > 0 {
+		f.Twin.More = more(left, "tool", "tools")
+	}
+	return []page.Figure{f}
+}
+
+// toolShare is what one tool carried.
+type toolShare struct {
+	name                      string
+	results, arguments, calls int64
+	share                     *float64 // of all input; nil where that is not known
+}
+
+// toolsOf adds up the composition by tool, heaviest first.
+func toolsOf(composition []analyze.Share) []toolShare {
+	var list []toolShare
+	for _, s := range composition {
+		if s.Tool == nil || s.Kind != "tool_result" && s.Kind != "tool_call" {
+			continue
+		}
+		i := slices.IndexFunc(list, func(t toolShare) bool { return t.name == *s.Tool })
+		if i < 0 {
+			i, list = len(list), append(list, toolShare{name: *s.Tool})
+		}
+		t := &list[i]
+		if s.Kind == "tool_result" {
+			t.results += carried(s)
+		} else {
+			t.arguments += carried(s)
+			t.calls += s.Items
+		}
+		if s.Share != nil {
+			sum := *s.Share
+			if t.share != nil {
+				sum += *t.share
+			}
+			t.share = &sum
+		}
+	}
+	slices.SortStableFunc(list, func(x, y toolShare) int { return cmp.Compare(y.results+y.arguments, x.results+x.arguments) })
+	return list
 }
 
 // kindsByWeight are the kinds of the composition, heaviest first.
@@ -107,8 +176,13 @@ func shortName(what string) string {
 func (c *auditCharts) savings() []page.Figure {
 	b := page.Bars{
 		ID: "bounds", Title: "What each technique could touch at most",
-		Desc:  "Upper bounds in carried tokens, on one scale. They overlap. A pale bar is paid for again, not sent in vain.",
-		Heads: append(numbers("carried", "share", "requests"), page.Column{Title: "label"}),
+		Desc: "A bar ends at the upper bound in carried tokens: what a change saves lies somewhere in it, what it costs is not in it. The bars overlap. " +
+			"A pale bar is paid for again, not sent in vain.",
+		Heads: append(numbers("at most", "share", "requests"), page.Column{Title: "label"}, page.Column{Title: "what is counted"}, page.Column{Title: "published"}),
+	}
+	low, high, known := spread(c.audit)
+	if known {
+		b.Desc += " The line at the end of a calibrated bar is how far the factor from counted to provider's tokens spreads."
 	}
 	list := slices.DeleteFunc(slices.Clone(c.audit.Savings), nothing)
 	slices.SortStableFunc(list, func(x, y analyze.Saving) int {
@@ -117,11 +191,12 @@ func (c *auditCharts) savings() []page.Figure {
 	for _, x := range list {
 		r := page.BarRow{
 			Name: page.Own(technique(x)), Sub: page.Own(string(x.Basis)), Class: "good",
-			Value: term.Opt(x.AddressableCarriedTokens, term.Short),
-			Cells: []page.Cell{optionalExact(x.AddressableCarriedTokens), own(term.Opt(x.Share, term.Percent)), optionalExact(x.AddressableRequests), own(string(x.Basis))},
+			Value: "≤ " + term.Opt(x.AddressableCarriedTokens, term.Short),
+			Cells: []page.Cell{optionalExact(x.AddressableCarriedTokens), own(term.Opt(x.Share, term.Percent)), optionalExact(x.AddressableRequests), own(string(x.Basis)),
+				own(x.Note), own(deref(x.Published))},
 		}
 		if x.Share != nil {
-			r.Value = term.Percent(*x.Share) + " · " + r.Value
+			r.Value = "≤ " + term.Percent(*x.Share) + " · " + term.Opt(x.AddressableCarriedTokens, term.Short)
 		}
 		if x.Technique == "cache-breaks" {
 			r.Class = "pale"
@@ -129,6 +204,10 @@ func (c *auditCharts) savings() []page.Figure {
 		if x.AddressableCarriedTokens != nil {
 			size := float64(*x.AddressableCarriedTokens)
 			r.Size = &size
+			if known && x.Basis == analyze.Calibrated {
+				from, to := size*low, size*high
+				r.Low, r.High = &from, &to
+			}
 		}
 		b.Rows = append(b.Rows, r)
 	}
@@ -136,6 +215,30 @@ func (c *auditCharts) savings() []page.Figure {
 		return nil
 	}
 	return []page.Figure{b.Figure()}
+}
+
+// leastSpread is the share of a factor below which its spread cannot be seen.
+const leastSpread = 0.005
+
+// spread is how far the factors of calibration lie below and above the ones used, in
+// parts of them: their quartiles, each session weighing as much as it has pairs of
+// requests. It is not known where no factor was fitted.
+func spread(a *analyze.Audit) (low, high float64, known bool) {
+	pairs := 0.0
+	for _, c := range a.Counting {
+		if c.Factor == nil || c.FactorLow == nil || c.FactorHigh == nil || *c.Factor <= 0 {
+			continue
+		}
+		n := float64(c.Pairs)
+		low += n * *c.FactorLow / *c.Factor
+		high += n * *c.FactorHigh / *c.Factor
+		pairs += n
+	}
+	if pairs == 0 {
+		return 0, 0, false
+	}
+	low, high = low/pairs, high/pairs
+	return low, high, high-low >= leastSpread
 }
 
 func known64(v *int64) int64 {

@@ -47,7 +47,7 @@ func countingProse(list []analyze.Counting, scored int) []string {
 // countingTable lists what could be scored; where nothing could, it lists all.
 func countingTable(list []analyze.Counting, scored int, o Options) *table {
 	t := &table{columns: []column{
-		{title: "model", flex: true, min: 16}, {title: "session", flex: true, min: 13, optional: 4}, {title: "tokenizer", optional: 2},
+		{title: "model", flex: true, min: 10}, {title: "session", flex: true, min: 13, optional: sessionColumn(list)}, {title: "tokenizer", optional: 2},
 		{title: "factor", number: true}, {title: "per message", number: true, optional: 3}, {title: "explained", number: true},
 		{title: "pairs", number: true}, {title: "left out", number: true, optional: 1},
 	}}
@@ -72,13 +72,30 @@ func countingTable(list []analyze.Counting, scored int, o Options) *table {
 	return t
 }
 
+// sessionColumn is when the column of sessions gives way: never where rows differ in
+// nothing else.
+func sessionColumn(list []analyze.Counting) int {
+	seen := map[string]bool{}
+	for _, c := range list {
+		if seen[deref(c.Model)] {
+			return 0
+		}
+		seen[deref(c.Model)] = true
+	}
+	return 4
+}
+
 func countingRow(c analyze.Counting) row {
 	perMessage := term.Unknown
 	if c.FramingPerMessage != nil {
 		perMessage = fmt.Sprintf("%.1f", *c.FramingPerMessage)
 	}
+	model := plain(term.Unknown)
+	if c.Model != nil && *c.Model != "" {
+		model = logged(*c.Model)
+	}
 	r := row{cells: []cell{
-		logged(deref(c.Model)), logged(c.SessionID), plain(c.Encoding), plain(factor(c)), plain(perMessage), share(c.Explained),
+		model, logged(c.SessionID), plain(c.Encoding), plain(factor(c)), plain(perMessage), share(c.Explained),
 		number(c.Pairs), number(c.LeftOut),
 	}}
 	if c.Cause != nil && *c.Cause != "" {

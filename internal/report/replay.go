@@ -154,7 +154,7 @@ func replayHead(r *Replay) section {
 	parts := []string{fmt.Sprintf("Recorded: **%s**, %s", term.Count(int64(len(r.Report.Sessions)), "session", "sessions"), term.Count(b.Requests, "request", "requests"))}
 	if b.InputTokens == nil {
 		parts = append(parts, fmt.Sprintf("no usage; %s counted", shortTokens(b.CountedTokens)))
-		return section{prose: []string{strings.Join(parts, ", ") + "."}}
+		return section{prose: []string{strings.Join(parts, ", ") + ".", replayVerdict(r)}}
 	}
 	input := fmt.Sprintf("**%s input tokens**", term.Short(*b.InputTokens))
 	if read := ratio(b.CacheReadTokens, b.InputTokens); read != nil {
@@ -173,6 +173,7 @@ func replayHead(r *Replay) section {
 	if r.LeftOut > 0 {
 		s.prose = append(s.prose, fmt.Sprintf("Left out: **%s**; name the folder that holds their logs to include them.", term.Count(r.LeftOut, "sub-agent session", "sub-agent sessions")))
 	}
+	s.prose = append(s.prose, replayVerdict(r))
 	return s
 }
 

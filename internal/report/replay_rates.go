@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay/compare"
@@ -27,11 +28,11 @@ func RatesMarkdown(w io.Writer, r detour.Rates, _ Options) error {
 
 func ratesDocument(r detour.Rates) document {
 	d := document{title: "fclog replay --calibrate", subtitle: []text{{s: term.Count(r.Sessions, "session", "sessions")}}}
-	head := "A recovery is another look at the same output within three requests. **Null** is how often the same pattern follows outputs of the same kind and size that were whole; only the difference, **net**, is a detour. The interval bounds 95 %."
+	head := "A recovery is another look at the same output within three requests. **Null** is how often the same pattern follows outputs of the same kind and size that were whole; only the difference, **net**, is a detour. Its interval bounds 95 %."
 	if r.Overall.Cases == 0 {
 		head += " No truncated output here tells a rate."
 	} else if r.Sessions > 0 {
-		head += fmt.Sprintf(" Rates are pooled, hence not recovered / cases: each stratum is drawn to the overall rate as if it held %.0f more cases of it.", r.PriorCases)
+		head += fmt.Sprintf(" Rates are pooled, hence not the plain share of recovered cases: each stratum is drawn to the overall rate as if it held %.0f more cases of it.", r.PriorCases)
 	}
 	d.sections = append(d.sections, section{
 		title: "How often agents went back to what was cut",
@@ -43,8 +44,8 @@ func ratesDocument(r detour.Rates) document {
 
 func ratesTable(r detour.Rates) *table {
 	t := &table{columns: []column{
-		{title: "agent", flex: true, min: 5}, {title: "kind"}, {title: "size", optional: 3}, {title: "marker", optional: 2}, {title: "cases", number: true}, {title: "recovered", number: true},
-		{title: "rate", number: true}, {title: "null", number: true}, {title: "net", number: true}, {title: "interval of net", number: true, optional: 1},
+		{title: "agent", flex: true, min: 8}, {title: "kind"}, {title: "size"}, {title: "marker", flex: true, min: 6}, {title: "recovered", number: true},
+		{title: "rate", number: true, optional: 2}, {title: "null", number: true, optional: 1}, {title: "net", number: true}, {title: "95 % of net", number: true},
 	}}
 	whole := r.Overall.NullCases // without any, the null is the prior alone
 	if r.Sessions == 0 {
@@ -56,11 +57,15 @@ func ratesTable(r detour.Rates) *table {
 			agent = plain("all")
 		}
 		t.rows = append(t.rows, row{faint: i > 0 && s.Cases < 5, cells: []cell{
-			agent, plain(orAll(string(s.Kind))), plain(orAll(s.Band)), plain(orAll(string(s.Marker))), number(s.Cases), number(s.Recoveries),
+			agent, plain(orAll(string(s.Kind))), plain(orAll(s.Band)), plain(orAll(string(s.Marker))), plain(recovered(s)),
 			known(s.Rate, s.Cases), known(s.NullRate, whole), known(s.Net, min(s.Cases, whole)), netInterval(s, whole),
 		}})
 	}
 	return t
+}
+
+func recovered(s detour.Stratum) string {
+	return term.Exact(s.Recoveries) + " of " + term.Exact(s.Cases)
 }
 
 // known is a rate where there were cases to tell it.
@@ -75,7 +80,17 @@ func netInterval(s detour.Stratum, whole int64) cell {
 	if s.Cases == 0 || whole == 0 {
 		return plain(term.Unknown)
 	}
-	return plain(compare.Range(term.Percent(s.NetLow), term.Percent(s.NetHigh)))
+	return plain(percents(s.NetLow, s.NetHigh))
+}
+
+// percents is a range of shares with one sign of percent, where both ends are plain
+// numbers.
+func percents(low, high float64) string {
+	from, to := term.Percent(low), term.Percent(high)
+	if from == to || strings.ContainsAny(from+to, "<>") {
+		return compare.Range(from, to)
+	}
+	return strings.TrimSuffix(from, " %") + "–" + to
 }
 
 func orAll(s string) string {

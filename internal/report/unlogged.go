@@ -88,6 +88,9 @@ func bounds(low, high *int64, format func(int64) string) string {
 	if low == nil || high == nil {
 		return ""
 	}
+	if format(*low) == format(*high) {
+		return ""
+	}
 	return " (" + format(*low) + " to " + format(*high) + ")"
 }
 
