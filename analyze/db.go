@@ -147,11 +147,10 @@ func (d *DB) exec(ctx context.Context, statements ...string) error {
 // settings keep DuckDB off the network and inside its bounds. The order matters:
 // the folders must be named before external access ends.
 func settings(o Options, root, tmp, aside string) []string {
-	small := isSmall(root)
 	threads, memory := o.Threads, o.MemoryMB
 	switch {
 	case threads > 0:
-	case small:
+	case isSmall(root):
 		threads = 1
 	default:
 		threads = runtime.GOMAXPROCS(0)
@@ -177,9 +176,6 @@ func settings(o Options, root, tmp, aside string) []string {
 		// Every second is how the texts' pattern begins, which is compared as it is.
 		"SET allowed_directories = [" + strings.Join(folders, ", ") + "]",
 	}
-	if small {
-		out = append(out, "SET disabled_optimizers = "+quote(dispensable))
-	}
 	switch o.TZ {
 	case nil:
 		out = append(out, "SET TimeZone = 'UTC'")
@@ -190,14 +186,10 @@ func settings(o Options, root, tmp, aside string) []string {
 	return out
 }
 
-// smallBytes is the size of a dataset without its texts up to which planning a
-// question costs more than running it: that of some 5 MB of logs.
+// smallBytes is the size of a dataset without its texts up to which threads cost
+// more than they save, as planning a question takes longer than running it: that of
+// some 5 MB of logs.
 const smallBytes = 512 << 10
-
-// dispensable are DuckDB's optimizers that make no plan of a small dataset faster by
-// what they cost. None changes what is answered.
-const dispensable = "join_order,build_side_probe_side,statistics_propagation,compressed_materialization,join_filter_pushdown," +
-	"column_lifetime,expression_rewriter,common_subplan,cte_inlining,late_materialization,top_n"
 
 // isSmall tells by the sizes of its files whether a dataset is small.
 func isSmall(root string) bool {
@@ -398,7 +390,8 @@ func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
 // readers are the words a reading statement can begin with.
 var readers = regexp.MustCompile(`(?is)^(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*(SELECT|WITH|FROM|VALUES|TABLE|DESCRIBE|SHOW|SUMMARIZE|PIVOT|UNPIVOT)\b`)
 
-// Query runs one reading statement. Anything else is ErrNotQuery.
+// Query runs one reading statement. Anything else is ErrNotQuery; what the database
+// finds wrong with it is a StatementError.
 func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	// Preparing an EXPORT already makes its folder, so the first word is looked at
 	// before DuckDB is asked.
@@ -414,7 +407,11 @@ func (d *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 	if err := d.mayRun(query); err != nil {
 		return nil, err
 	}
-	return d.conn.QueryContext(ctx, query, args...)
+	rows, err := d.conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, &StatementError{err}
+	}
+	return rows, nil
 }
 
 // mayRun asks DuckDB what kind of statement it is. Preparing runs nothing.
@@ -441,7 +438,7 @@ func (d *DB) mayRun(query string) error {
 func queryError(err error) error {
 	var fault *duckdb.Error
 	if errors.As(err, &fault) {
-		return err
+		return &StatementError{err}
 	}
 	return ErrNotQuery
 }
