@@ -5,26 +5,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 )
 
-// Compact merges the files of every source and month into one file per table and
-// drops rows that belong to no committed part. What views show stays the same,
-// also when it is killed half-way: merged files count from the moment their
-// sessions file stands, and a part that stands in two files counts once. While
-// another process writes the dataset it fails at once.
-func Compact(ctx context.Context, dir string) error { return compact(ctx, dir, false) }
-
-// CompactScratch is Compact for a dataset that is thrown away soon: nothing is
-// forced to disk.
-func CompactScratch(ctx context.Context, dir string) error { return compact(ctx, dir, true) }
-
-func compact(ctx context.Context, dir string, scratch bool) error {
+// Compact gives the files of every source and month the form that depends on the
+// parts alone, however they came to be there: parts in the order of their names, in
+// few files, rows of no committed part left out. What views show stays the same, also
+// when it is killed half-way: merged files count from the moment their sessions file
+// stands, and a part that stands in two files counts once. While another process
+// writes the dataset it fails at once.
+func Compact(ctx context.Context, dir string) error {
 	m, err := readMarker(dir)
 	if err != nil {
 		return err
 	}
-	s, err := openStore(dir, Options{NoText: !m.Text, Scratch: scratch})
+	s, err := openStore(dir, Options{NoText: !m.Text, Redact: m.Redacted})
 	if err != nil {
 		return err
 	}
@@ -38,17 +35,24 @@ func compact(ctx context.Context, dir string, scratch bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.merge(groups[g]); err != nil {
+		if err := s.merge(ctx, groups[g]); err != nil {
 			return err
 		}
 	}
 	return s.dropOrphans()
 }
 
+// mergedBytes is how many bytes of logs the parts of a merged file come from, if it
+// holds more than one.
+const mergedBytes = 64 << 20
+
+// openRuns is how many files are read at the same time. Each takes some megabytes.
+const openRuns = 32
+
 func groupByMonth(parts []committed) (groups map[place][]committed, order []place) {
 	groups = map[place][]committed{}
 	for _, c := range parts {
-		g := place{source: c.place.source, month: c.place.month}
+		g := c.place.partition()
 		if groups[g] == nil {
 			order = append(order, g)
 		}
@@ -57,33 +61,26 @@ func groupByMonth(parts []committed) (groups map[place][]committed, order []plac
 	return groups, order
 }
 
-// merge writes the parts of one source and month into one place.
-func (s *store) merge(parts []committed) error {
-	from, owner := sources(parts)
-	to := parts[0].place
-	to.stem = mergedStem(owner)
-	if len(from) == 1 && (len(parts) == 1 || from[0].stem == to.stem) {
-		return nil
+// merge gives the parts of one source and month their places.
+func (s *store) merge(ctx context.Context, parts []committed) error {
+	held := map[place][]string{} // parts by place, in the order of rows
+	for _, c := range parts {
+		held[c.place] = append(held[c.place], c.part)
 	}
-	var tables []table
-	for _, t := range (&Rows{}).tables() {
-		paths, stems := s.existing(t.name, from)
-		if len(paths) == 0 {
-			continue
-		}
-		keep := func(path, part string) bool { return owner[part] == stems[path] }
-		merge := t.merge
-		t.write = func(create creator, path string) error { return merge(create, path, paths, keep) }
-		tables = append(tables, t)
-	}
-	// A merge that was killed while it took the merged files away is done but for that.
-	if !standsWhole(to, parts, owner) {
-		if err := s.commit(to, tables); err != nil {
-			return &WriteError{err}
+	var fresh []binned
+	stay := map[place]bool{}
+	for _, b := range bins(parts) {
+		stay[b.place] = true
+		// A merge that was killed while it took the merged files away is done but for that.
+		if !sameParts(held[b.place], b.parts) {
+			fresh = append(fresh, b)
 		}
 	}
-	for _, p := range from {
-		if p.stem == to.stem {
+	if err := s.writeBins(ctx, fresh, runsOf(s, parts, fresh)); err != nil {
+		return err
+	}
+	for p := range held {
+		if stay[p] {
 			continue
 		}
 		if err := s.removeFiles(p); err != nil {
@@ -93,62 +90,160 @@ func (s *store) merge(parts []committed) error {
 	return nil
 }
 
-// sources lists the places the parts stand in, and which place owns each part: a
-// merge that was killed may have left a part in two.
-func sources(parts []committed) (from []place, owner map[string]string) {
-	owner = map[string]string{}
-	for _, c := range parts {
-		if !slices.Contains(from, c.place) {
-			from = append(from, c.place)
-		}
-		if stem, ok := owner[c.part]; !ok || c.place.stem < stem {
-			owner[c.part] = c.place.stem
-		}
-	}
-	slices.SortFunc(from, func(a, b place) int {
-		if a.stem < b.stem {
-			return -1
-		}
-		return 1
-	})
-	return from, owner
+// binned are parts that belong into one place.
+type binned struct {
+	place place
+	parts []string // in order
 }
 
-// standsWhole says whether a place holds all the parts that are to be merged there.
-func standsWhole(to place, parts []committed, owner map[string]string) bool {
-	there := 0
+// bins cuts the parts of one source and month, in the order of their names, by the
+// size of the logs they come from.
+func bins(parts []committed) []binned {
+	bytes := map[string]int64{}
 	for _, c := range parts {
-		if c.place == to {
-			there++
-		}
+		bytes[c.part] = max(bytes[c.part], c.bytes)
 	}
-	return there == len(owner)
+	var out []binned
+	var size int64
+	for _, p := range sortedKeys(bytes) {
+		if len(out) == 0 || size+bytes[p] > mergedBytes {
+			out, size = append(out, binned{}), 0
+		}
+		last := &out[len(out)-1]
+		last.parts = append(last.parts, p)
+		size += bytes[p]
+	}
+	for i := range out {
+		out[i].place = parts[0].place.partition()
+		out[i].place.stem = stemOf(out[i].parts)
+	}
+	return out
 }
 
-func mergedStem(owner map[string]string) string {
-	var names []string
-	for part := range owner {
-		names = append(names, part)
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
 	}
-	slices.Sort(names)
+	slices.Sort(keys)
+	return keys
+}
+
+func sameParts(held, want []string) bool {
+	held = slices.Clone(held)
+	slices.Sort(held)
+	return slices.Equal(held, want)
+}
+
+// stemOf names the files of parts, which are in order: one by itself, several by all
+// of them.
+func stemOf(parts []string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
 	sum := sha256.New()
-	for _, n := range names {
-		sum.Write([]byte(n + "\n"))
+	for _, p := range parts {
+		sum.Write([]byte(p + "\n"))
 	}
 	return "merged-" + hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// existing lists the files a table has in the given places.
-func (s *store) existing(table string, from []place) (paths []string, stems map[string]string) {
-	stems = map[string]string{}
-	for _, p := range from {
-		path := s.path(table, p)
-		if _, err := os.Stat(path); err == nil {
-			paths = append(paths, path)
-			stems[path] = p.stem
+// runsOf lists the runs that hold the parts of the bins. A part that stands in two
+// places, as a killed merge leaves it, is read from the one with the first name. An
+// older version did not keep parts in order, so a file may hold several runs.
+func runsOf(s *store, parts []committed, fresh []binned) []run {
+	owner := map[string]place{}
+	for _, b := range fresh {
+		for _, p := range b.parts {
+			owner[p] = place{}
 		}
 	}
-	return paths, stems
+	for _, c := range parts {
+		if at, wanted := owner[c.part]; wanted && (at.stem == "" || c.place.stem < at.stem) {
+			owner[c.part] = c.place
+		}
+	}
+	var out []run
+	last := map[place]int{}
+	for _, c := range parts {
+		if owner[c.part] != c.place {
+			continue
+		}
+		i, ok := last[c.place]
+		if !ok || out[i].parts[len(out[i].parts)-1] > c.part {
+			i, out = len(out), append(out, run{path: func(table string) string { return s.path(table, c.place) }})
+			last[c.place] = i
+		}
+		out[i].parts = append(out[i].parts, c.part)
+	}
+	return out
+}
+
+// writeBins writes the files of the bins and puts them in place.
+func (s *store) writeBins(ctx context.Context, fresh []binned, runs []run) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	tmp, err := s.tmp()
+	if err != nil {
+		return &WriteError{err}
+	}
+	defer os.RemoveAll(tmp)
+	if runs, err = s.fewer(ctx, tmp, runs); err != nil {
+		return err
+	}
+	m := &merging{runs: runs}
+	aside := func(i int, table string) string { return filepath.Join(tmp, strconv.Itoa(i)+"-"+table+".parquet") }
+	for i, b := range fresh {
+		m.outputs = append(m.outputs, output{path: func(table string) string { return aside(i, table) }, parts: b.parts})
+	}
+	if err := s.mergeTables(ctx, m); err != nil {
+		return err
+	}
+	for i, b := range fresh {
+		if err := s.publish(b.place, func(table string) string { return aside(i, table) }); err != nil {
+			return &WriteError{err}
+		}
+	}
+	return nil
+}
+
+// fewer joins runs aside until no more than openRuns have to be read at once. One of
+// a single part is open for a moment only.
+func (s *store) fewer(ctx context.Context, tmp string, runs []run) ([]run, error) {
+	var short, long []run
+	for _, r := range runs {
+		if len(r.parts) > 1 {
+			long = append(long, r)
+		} else {
+			short = append(short, r)
+		}
+	}
+	for n := 0; len(long) > openRuns; n++ {
+		path := func(table string) string { return filepath.Join(tmp, "joined-"+strconv.Itoa(n)+"-"+table+".parquet") }
+		var parts []string
+		for _, r := range long[:openRuns] {
+			parts = append(parts, r.parts...)
+		}
+		slices.Sort(parts)
+		if err := s.mergeTables(ctx, &merging{runs: long[:openRuns], outputs: []output{{path, parts}}}); err != nil {
+			return nil, err
+		}
+		long = append(long[openRuns:], run{path, parts})
+	}
+	return append(short, long...), nil
+}
+
+func (s *store) mergeTables(ctx context.Context, m *merging) error {
+	for _, t := range (&Rows{}).tables() {
+		if err := t.merge(ctx, s.create, m); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return &WriteError{err}
+		}
+	}
+	return nil
 }
 
 // dropOrphans removes files that a killed import left without a sessions file.

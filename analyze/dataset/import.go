@@ -131,7 +131,13 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 	if im.tokens = im.options.Tokens; im.tokens == nil {
 		im.tokens = tokens.New()
 	}
-	return each(ctx, fresh, func(j *job) error { return im.file(ctx, j) })
+	if !im.store.shard.None() {
+		return each(ctx, fresh, func(j *job) error { return im.alone(ctx, j) })
+	}
+	if err := im.packed(ctx, fresh); err != nil {
+		return err
+	}
+	return im.store.fillHoles(ctx)
 }
 
 // changed leaves out files that are as they were when they were imported.
@@ -158,18 +164,16 @@ func (im *importer) changed(inputs []Input) ([]*job, error) {
 // fresh leaves out files whose content is in the dataset or comes twice.
 func (im *importer) fresh(jobs []*job) ([]*job, error) {
 	var out []*job
+	var there []*settled
 	taken := map[string]bool{}
 	for _, j := range jobs {
-		at, there := im.index.find(j.part)
+		at, found := im.index.find(j.part)
 		switch {
 		case j.err != nil:
 			im.fail(j.Path, j.err)
-		case there:
+		case found:
 			// An import that was killed may have left the older part in place.
-			if _, _, err := im.settle(j, at); err != nil {
-				return nil, &WriteError{err}
-			}
-			im.finish(j.Path, func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, j.part) })
+			there = append(there, &settled{job: j, newcomer: newcomer{committed: at}})
 		case taken[j.part]:
 			im.finish(j.Path, func(s *Summary) { s.Unchanged++ })
 		default:
@@ -177,31 +181,37 @@ func (im *importer) fresh(jobs []*job) ([]*job, error) {
 			out = append(out, j)
 		}
 	}
+	if err := im.settle(there); err != nil {
+		return nil, &WriteError{err}
+	}
+	for _, t := range there {
+		im.finish(t.job.Path, func(s *Summary) { s.Unchanged++; s.Parts = append(s.Parts, t.part) })
+	}
 	return out, nil
 }
 
-// file imports one file. Its error is a WriteError, which ends the import;
-// anything else is a failure of this file.
-func (im *importer) file(ctx context.Context, j *job) error {
+// alone imports one file into a place of its own.
+func (im *importer) alone(ctx context.Context, j *job) error {
+	r, err := im.ready(ctx, j)
+	if err != nil || r == nil {
+		return err
+	}
+	return im.write(&pack{parts: []*ready{r}})
+}
+
+// ready reads a file. A failure of the file is noted, and nil returned; the error is
+// one that ends the import.
+func (im *importer) ready(ctx context.Context, j *job) (*ready, error) {
 	rows, err := im.read(ctx, j)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		im.noteFailure(j, err)
-		im.fail(j.Path, err)
-		return nil
+	if err == nil {
+		return &ready{job: j, rows: rows, weight: rows.weight()}, nil
 	}
-	now := placed(j.part, rows)
-	if err := im.store.commit(now.place, nonEmpty(rows.tables())); err != nil {
-		return &WriteError{err}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	removed, kept, err := im.settle(j, now)
-	if err != nil {
-		return &WriteError{err}
-	}
-	im.finish(j.Path, func(s *Summary) { s.add(rows, removed, kept); s.Parts = append(s.Parts, j.part) })
-	return nil
+	im.noteFailure(j, err)
+	im.fail(j.Path, err)
+	return nil, nil
 }
 
 func (s *Summary) add(rows *Rows, removed, kept int) {

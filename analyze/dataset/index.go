@@ -6,7 +6,9 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 )
 
 // committed is one part that counts, and where its rows stand.
@@ -15,6 +17,8 @@ type committed struct {
 	place    place
 	file     string   // path it was imported from; the base name alone without texts
 	key      string   // FileKey; "" an older import did not note it
+	bytes    int64    // size of that file
+	items    int64    // rows of items that its sessions noted
 	sessions []string // their IDs
 	hidden   []string // those of them that are superseded
 }
@@ -23,6 +27,10 @@ type committed struct {
 type index struct {
 	parts []committed
 	at    map[string]int // one of them by part
+
+	grouping sync.Once
+	byKey    map[string][]int // parts by the key of their file
+	keyless  []int            // parts whose file has none
 }
 
 // readIndex reads all sessions files.
@@ -48,15 +56,26 @@ func (ix *index) add(file string, p place) error {
 			if !ok {
 				i = len(ix.parts)
 				at[r.Part], ix.at[r.Part] = i, i
-				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File, key: deref(r.FileKey)})
+				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File, key: deref(r.FileKey), bytes: r.FileBytes})
 			}
 			ix.parts[i].sessions = append(ix.parts[i].sessions, r.SessionID)
+			ix.parts[i].items += itemsNoted(r.Contents)
 			if r.Superseded != nil && *r.Superseded {
 				ix.parts[i].hidden = append(ix.parts[i].hidden, r.SessionID)
 			}
 		}
 		return nil
 	})
+}
+
+func itemsNoted(contents []string) int64 {
+	for _, c := range contents {
+		if n, ok := strings.CutPrefix(c, "items="); ok {
+			rows, _ := strconv.ParseInt(n, 10, 64)
+			return rows
+		}
+	}
+	return 0
 }
 
 // find returns a committed part.
@@ -72,11 +91,36 @@ func (ix *index) find(part string) (committed, bool) {
 // texts a dataset keeps only base names, so where the key of the file was not noted
 // the sessions must match too.
 func (ix *index) olderOf(now committed, text bool) []committed {
+	ix.grouping.Do(ix.group)
+	at := slices.Concat(ix.byKey[now.key], ix.keyless)
+	if now.key == "" {
+		at = ix.all()
+	}
 	var out []committed
-	for _, c := range ix.parts {
-		if c.part != now.part && sameFile(c, now, text) {
+	for _, i := range at {
+		if c := ix.parts[i]; c.part != now.part && sameFile(c, now, text) {
 			out = append(out, c)
 		}
+	}
+	return out
+}
+
+// group makes looking for the parts of a file independent of how many there are.
+func (ix *index) group() {
+	ix.byKey = map[string][]int{}
+	for i, c := range ix.parts {
+		if c.key == "" {
+			ix.keyless = append(ix.keyless, i)
+			continue
+		}
+		ix.byKey[c.key] = append(ix.byKey[c.key], i)
+	}
+}
+
+func (ix *index) all() []int {
+	out := make([]int, len(ix.parts))
+	for i := range out {
+		out[i] = i
 	}
 	return out
 }

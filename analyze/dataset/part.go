@@ -10,8 +10,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
@@ -88,17 +90,23 @@ func monthOf(rows *Rows) string {
 	return time.UnixMilli(*first).UTC().Format("2006-01")
 }
 
-// place is where files of a part or of merged parts stand.
+// place is where the files of a part or of several stand.
 type place struct {
 	source string
 	month  string
 	stem   string // file name without ".parquet": the part, or merged-…
 }
 
-// placed says where the rows of a new part belong.
+// partition is the place without the name of the files.
+func (p place) partition() place { return place{source: p.source, month: p.month} }
+
+// placed says where the rows of a new part belong if it stands alone.
 func placed(part string, rows *Rows) committed {
 	first := rows.Sessions[0]
-	c := committed{part: part, place: place{source: first.Source, month: monthOf(rows), stem: part}, file: first.File, key: deref(first.FileKey)}
+	c := committed{
+		part: part, place: place{source: first.Source, month: monthOf(rows), stem: part},
+		file: first.File, key: deref(first.FileKey), bytes: first.FileBytes,
+	}
 	for _, s := range rows.Sessions {
 		c.sessions = append(c.sessions, s.SessionID)
 	}
@@ -109,34 +117,55 @@ func (s *store) path(table string, p place) string {
 	return filepath.Join(s.dir, table, "source="+p.source, "month="+p.month, p.stem+".parquet")
 }
 
-// commit writes the tables of a part aside, then moves them to their places,
-// sessions last. Before that last step no reader sees any of it, and after a power
-// cut the sessions file is there only if the others are.
+// commit writes the tables of a place aside, then moves them there.
 func (s *store) commit(p place, tables []table) error {
 	tmp, err := s.tmp()
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	var asides, places, folders []string
-	for _, t := range tables {
-		aside := filepath.Join(tmp, t.name+".parquet")
-		if err := t.write(s.create, aside); err != nil {
-			return err
-		}
-		asides, places = append(asides, aside), append(places, s.path(t.name, p))
-	}
-	if err := s.syncFiles(asides...); err != nil {
+	aside := func(table string) string { return filepath.Join(tmp, table+".parquet") }
+	if err := s.writeTables(tables, aside); err != nil {
 		return err
 	}
-	for i := range tables {
-		if i == len(tables)-1 {
+	return s.publish(p, aside)
+}
+
+// writeTables writes tables at the same time.
+func (s *store) writeTables(tables []table, path func(table string) string) error {
+	errs := make([]error, len(tables))
+	var all sync.WaitGroup
+	var panics bug.Carrier
+	for i, t := range tables {
+		all.Go(func() { panics.Do(func() { errs[i] = t.write(s.create, path(t.name)) }) })
+	}
+	all.Wait()
+	panics.Drop()
+	return errors.Join(errs...)
+}
+
+// publish moves files that were written aside to their place, sessions last. Before
+// that last step no reader sees any of them, and after a power cut the sessions file
+// is there only if the others are.
+func (s *store) publish(p place, aside func(table string) string) error {
+	var names, files, folders []string
+	for _, name := range Tables() {
+		if _, err := os.Stat(aside(name)); err == nil {
+			names, files = append(names, name), append(files, aside(name))
+		}
+	}
+	if err := s.syncFiles(files...); err != nil {
+		return err
+	}
+	for i, name := range names {
+		if i == len(names)-1 {
 			s.syncFolders(folders...)
 		}
-		if err := move(asides[i], places[i]); err != nil {
+		to := s.path(name, p)
+		if err := move(files[i], to); err != nil {
 			return err
 		}
-		folders = append(folders, filepath.Dir(places[i]))
+		folders = append(folders, filepath.Dir(to))
 	}
 	s.syncFolders(filepath.Dir(s.path("sessions", p)))
 	return nil

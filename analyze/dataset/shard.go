@@ -183,21 +183,35 @@ func (im *importer) readIndex(jobs []*job) (*index, error) {
 	return im.store.readShardIndex(im.known, jobs)
 }
 
-// settle takes away what a part of a file replaces, and notes the file. A part that
+// settled is a part that stands, and the file it stands for.
+type settled struct {
+	newcomer
+	job *job
+}
+
+// settle takes away what the parts of files replace, and notes the files. A part that
 // another file made, of the same content, is that file's to settle.
-func (im *importer) settle(j *job, now committed) (removed, kept int, err error) {
+func (im *importer) settle(list []*settled) error {
 	divided := !im.store.shard.None()
-	if divided && now.key != "" && now.key != pathKey(j.file) {
-		im.remember(j, now.place)
-		return 0, 0, nil
+	var newcomers []*newcomer
+	var known []*settled
+	for _, x := range list {
+		others := divided && x.key != "" && x.key != pathKey(x.job.file)
+		if !others && divided && im.leaves(x.committed) {
+			continue
+		}
+		known = append(known, x)
+		if !others {
+			newcomers = append(newcomers, &x.newcomer)
+		}
 	}
-	if divided && im.leaves(now) {
-		return 0, 0, nil
+	if err := im.store.supersede(im.index, newcomers); err != nil {
+		return err
 	}
-	if removed, kept, err = im.store.supersede(im.index, now); err == nil {
-		im.remember(j, now.place)
+	for _, x := range known {
+		im.remember(x.job, x.place)
 	}
-	return removed, kept, err
+	return nil
 }
 
 // leaves says whether a shard leaves it to the next import that has the dataset for

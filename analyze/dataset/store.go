@@ -49,7 +49,8 @@ type store struct {
 	create  creator
 	close   func() // gives the lock back
 
-	rewriting sync.Mutex // sessions files of merged parts, which several files may be in
+	rewriting sync.Mutex // guards sessions files that stand, which several files may be in, and the following
+	holed     []place    // files that lost parts, and still hold their rows
 }
 
 // Is reports whether dir holds a dataset.

@@ -11,77 +11,143 @@ import (
 	"github.com/fclog/fclog/rollout"
 )
 
-// supersede removes the older parts of a part's file and counts those removed and
-// kept. The part itself is committed.
+// newcomer is a part that stands for its file as it is now.
+type newcomer struct {
+	committed
+	logged map[string]bool // hashes of its logged texts; nil: to be read from its place
+
+	removed, kept int // older parts, once superseded
+}
+
+// elder is an older part of a newcomer's file.
+type elder struct {
+	committed
+	now  *newcomer
+	lost bool             // it holds logged text that the newcomer lacks
+	said map[string]share // what was said in its sessions that the newcomer does not have by ID
+}
+
+// share is how much of something is there.
+type share struct{ there, all int }
+
+// supersede removes the older parts of the newcomers' files and counts those removed
+// and kept. The newcomers are committed.
 //
 // An agent may delete text from its own files (a compaction rewrites them). An
 // older part that holds logged text the new one lacks is therefore kept: views
 // count each session once, from the part with most requests, but every text stays
 // reachable by its hash, and the problems view names the session.
-func (s *store) supersede(ix *index, now committed) (removed, kept int, err error) {
-	if len(now.hidden) > 0 { // the file is again as it was
-		if err := s.hide(now, nil); err != nil {
-			return 0, 0, err
+func (s *store) supersede(ix *index, newcomers []*newcomer) error {
+	s.rewriting.Lock()
+	defer s.rewriting.Unlock()
+	changes := map[place]*changes{}
+	elders := map[place][]*elder{}
+	taken := map[string]bool{}
+	for _, now := range newcomers {
+		if len(now.hidden) > 0 { // the file is again as it was
+			changesOf(changes, now.place).show(now.part, nil)
 		}
-	}
-	older := ix.olderOf(now, s.text)
-	if len(older) == 0 {
-		return 0, 0, nil
-	}
-	logged := map[string]bool{}
-	if err := s.loggedTexts(now, func(hash string) { logged[hash] = true }); err != nil {
-		return 0, 0, err
-	}
-	for _, old := range older {
-		lost := false
-		if err := s.loggedTexts(old, func(hash string) { lost = lost || !logged[hash] }); err != nil {
-			return removed, kept, err
-		}
-		if lost {
-			kept++
-			if err := s.hideRenamed(old, now, logged); err != nil {
-				return removed, kept, err
+		for _, c := range ix.olderOf(now.committed, s.text) {
+			if id := c.place.stem + "/" + c.part; !taken[id] {
+				taken[id] = true
+				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}})
 			}
-			continue
 		}
-		if err := s.remove(old); err != nil {
-			return removed, kept, err
-		}
-		removed++
 	}
-	return removed, kept, nil
-}
-
-// hideRenamed marks the sessions of a kept part that the file now holds under
-// another ID, so that they do not count beside it: the new part has most of what was
-// said in them. A session that is merely gone from its file goes on counting.
-func (s *store) hideRenamed(old, now committed, logged map[string]bool) error {
-	type share struct{ there, all int }
-	said := map[string]share{}
-	err := s.items(old, func(it Item) {
-		if slices.Contains(now.sessions, it.SessionID) || !spoken[it.Kind] || it.Origin != string(rollout.Logged) {
-			return
-		}
-		sh := said[it.SessionID]
-		sh.all++
-		if logged[it.TextHash] {
-			sh.there++
-		}
-		said[it.SessionID] = sh
-	})
-	if err != nil {
+	if err := s.loadLogged(elders); err != nil {
 		return err
 	}
+	for p, here := range elders {
+		if err := s.compare(p, here); err != nil {
+			return err
+		}
+		for _, old := range here {
+			old.decide(changesOf(changes, p))
+		}
+	}
+	for p, c := range changes {
+		if err := s.change(p, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadLogged reads what newcomers logged, of those that have an older part and do not
+// tell.
+func (s *store) loadLogged(elders map[place][]*elder) error {
+	wanted := map[place]map[string]*newcomer{}
+	for _, here := range elders {
+		for _, old := range here {
+			if now := old.now; now.logged == nil {
+				if wanted[now.place] == nil {
+					wanted[now.place] = map[string]*newcomer{}
+				}
+				wanted[now.place][now.part] = now
+			}
+		}
+	}
+	for p, parts := range wanted {
+		for _, now := range parts {
+			now.logged = map[string]bool{}
+		}
+		err := s.saidIn(p, func(it saidItem) {
+			if now := parts[it.Part]; now != nil && it.Origin == string(rollout.Logged) {
+				now.logged[it.TextHash] = true
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare looks for what elders of one place hold that their newcomers do not.
+func (s *store) compare(p place, elders []*elder) error {
+	by := map[string]*elder{}
+	for _, old := range elders {
+		by[old.part] = old
+	}
+	return s.saidIn(p, func(it saidItem) {
+		old := by[it.Part]
+		if old == nil || it.Origin != string(rollout.Logged) {
+			return
+		}
+		there := old.now.logged[it.TextHash]
+		old.lost = old.lost || !there
+		if slices.Contains(old.now.sessions, it.SessionID) || !spoken[it.Kind] {
+			return
+		}
+		sh := old.said[it.SessionID]
+		sh.all++
+		if there {
+			sh.there++
+		}
+		old.said[it.SessionID] = sh
+	})
+}
+
+// decide says what becomes of an elder. Of one that is kept, the sessions are hidden
+// that the file now holds under another ID, so that they do not count beside it: the
+// newcomer has most of what was said in them. A session that is merely gone from its
+// file goes on counting.
+func (old *elder) decide(c *changes) {
+	if !old.lost {
+		old.now.removed++
+		c.drop[old.part] = true
+		return
+	}
+	old.now.kept++
 	var renamed []string
 	for _, id := range old.sessions {
-		if sh := said[id]; 2*sh.there > sh.all {
+		if sh := old.said[id]; 2*sh.there > sh.all {
 			renamed = append(renamed, id)
 		}
 	}
-	if slices.Equal(renamed, old.hidden) {
-		return nil
+	if !slices.Equal(renamed, old.hidden) {
+		c.show(old.part, renamed)
 	}
-	return s.hide(old, renamed)
 }
 
 // spoken are the kinds of items that tell a conversation from another: prompts and
@@ -90,75 +156,99 @@ var spoken = map[string]bool{
 	string(rollout.UserText): true, string(rollout.AssistantText): true, string(rollout.ToolCall): true, string(rollout.ToolResult): true,
 }
 
-// hide marks sessions of a part as superseded, and all others of it as not.
-func (s *store) hide(c committed, ids []string) error {
-	s.rewriting.Lock()
-	defer s.rewriting.Unlock()
-	path := s.path("sessions", c.place)
+// changes are what is to be done to the sessions file of a place.
+type changes struct {
+	drop   map[string]bool     // parts to take out
+	hidden map[string][]string // sessions to hide, by part; all others of it are shown
+}
+
+func changesOf(all map[place]*changes, p place) *changes {
+	if all[p] == nil {
+		all[p] = &changes{drop: map[string]bool{}, hidden: map[string][]string{}}
+	}
+	return all[p]
+}
+
+// show hides sessions of a part and shows all others of it.
+func (c *changes) show(part string, hidden []string) { c.hidden[part] = hidden }
+
+// change writes the sessions file of a place anew, where several parts stand in it.
+// Rows of a part without a sessions row count nowhere, and the next merge drops them.
+// With its last part a place goes.
+func (s *store) change(p place, c *changes) error {
+	if len(c.drop)+len(c.hidden) == 0 {
+		return nil
+	}
+	path := s.path("sessions", p)
 	var rows []Session
 	err := scanFile(path, func(batch []Session) error {
-		rows = append(rows, batch...)
+		for _, r := range batch {
+			if !c.drop[r.Part] {
+				rows = append(rows, r)
+			}
+		}
 		return nil
 	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // another part of the same file took it away
+	}
 	if err != nil {
 		return err
 	}
+	if len(rows) == 0 {
+		return s.removeFiles(p)
+	}
 	for i := range rows {
-		if rows[i].Part != c.part {
+		hidden, ok := c.hidden[rows[i].Part]
+		if !ok {
 			continue
 		}
 		rows[i].Superseded = nil
-		if slices.Contains(ids, rows[i].SessionID) {
+		if slices.Contains(hidden, rows[i].SessionID) {
 			yes := true
 			rows[i].Superseded = &yes
 		}
 	}
 	sessions := sessionsTable(rows)
-	return s.put(path, func(tmp string) error { return sessions.write(s.create, tmp) })
+	if len(c.drop) > 0 {
+		s.holed = append(s.holed, p)
+	}
+	if err := s.put(path, func(tmp string) error { return sessions.write(s.create, tmp) }); err != nil {
+		return fmt.Errorf("changing %s: %w", filepath.Base(path), err)
+	}
+	return nil
 }
 
-// loggedTexts calls f with the hash of every text of a part that stood in its log
-// as it was sent.
-func (s *store) loggedTexts(c committed, f func(hash string)) error {
-	return s.items(c, func(it Item) {
-		if it.Origin == string(rollout.Logged) {
-			f(it.TextHash)
-		}
-	})
+// saidItem is what of an item tells whether its text is still there.
+type saidItem struct {
+	Part      string `parquet:"part,dict"`
+	SessionID string `parquet:"session_id,dict"`
+	Kind      string `parquet:"kind,dict"`
+	Origin    string `parquet:"origin,dict"`
+	TextHash  string `parquet:"text_hash"`
 }
 
-// items calls f with every item of a part.
-func (s *store) items(c committed, f func(Item)) error {
-	path := s.path("items", c.place)
+// saidIn calls f with every item of a place.
+func (s *store) saidIn(p place, f func(saidItem)) error {
+	path := s.path("items", p)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return scanFile(path, func(rows []Item) error {
+	return scanFile(path, func(rows []saidItem) error {
 		for _, it := range rows {
-			if it.Part == c.part {
-				f(it)
-			}
+			f(it)
 		}
 		return nil
 	})
 }
 
-// remove takes a part out of the dataset. Of merged files only the sessions file
-// is written anew: rows of a part without a sessions row count nowhere, and the
-// next merge drops them.
-func (s *store) remove(old committed) error {
-	if old.place.stem == old.part {
-		return s.removeFiles(old.place)
+// loggedIn are the hashes of the texts that stood in a log as they were sent.
+func loggedIn(rows *Rows) map[string]bool {
+	logged := map[string]bool{}
+	for i := range rows.Items {
+		if it := &rows.Items[i]; it.Origin == string(rollout.Logged) {
+			logged[it.TextHash] = true
+		}
 	}
-	s.rewriting.Lock()
-	defer s.rewriting.Unlock()
-	path := s.path("sessions", old.place)
-	sessions := sessionsTable(nil)
-	err := s.put(path, func(tmp string) error {
-		return sessions.merge(s.create, tmp, []string{path}, func(_, part string) bool { return part != old.part })
-	})
-	if err != nil {
-		return fmt.Errorf("taking part %s out of %s: %w", old.part, filepath.Base(path), err)
-	}
-	return nil
+	return logged
 }

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // Rows is what one part holds, table by table.
@@ -35,62 +37,84 @@ func Tables() []string {
 	return names
 }
 
-// table is one table of a part, ready to be written, and how to merge its files.
+// table is one table of a part or of several, ready to be written, and how to merge
+// its files.
 type table struct {
 	name    string
 	rows    int
 	columns []string
 	schema  *parquet.Schema
 	write   func(create creator, path string) error
-	merge   func(create creator, path string, from []string, keep keeper) error
+	merge   func(ctx context.Context, create creator, m *merging) error
 }
 
 // creator opens a new file for writing.
 type creator func(path string) (io.WriteCloser, error)
 
-// keeper says whether the rows of a part in the named file are still part of the
-// dataset.
-type keeper func(path, part string) bool
+func (r *Rows) tables() []table { return tablesOf([]*Rows{r}) }
 
-func (r *Rows) tables() []table {
+// tablesOf are the tables of several parts, which stand in them one after the other.
+func tablesOf(parts []*Rows) []table {
 	return []table{
-		newTable("requests", r.Requests, func(x *Request) string { return x.Part }),
-		newTable("items", r.Items, func(x *Item) string { return x.Part }, hashFilter),
-		newTable("spans", r.Spans, func(x *Span) string { return x.Part }, hashFilter),
-		newTable("calls", r.Calls, func(x *Call) string { return x.Part }, r.callPages(), parquet.SkipPageBounds("args"), parquet.SkipPageBounds("command")),
-		newTable("texts", r.Texts, func(x *Text) string { return x.Part }, r.textPages(), hashFilter, parquet.SkipPageBounds("text")),
-		newTable("other_billed", r.OtherBilled, func(x *OtherBilled) string { return x.Part }),
-		newTable("reported", r.Reported, func(x *Reported) string { return x.Part }),
-		newTable("calibration", r.Calibrations, func(x *Calibration) string { return x.Part }),
-		newTable("problems", r.Problems, func(x *Problem) string { return x.Part }),
-		sessionsTable(r.Sessions),
+		joined("requests", parts, func(r *Rows) []Request { return r.Requests }, func(x *Request) string { return x.Part }),
+		joined("items", parts, func(r *Rows) []Item { return r.Items }, func(x *Item) string { return x.Part }, parquet.SkipPageBounds("text_hash")),
+		joined("spans", parts, func(r *Rows) []Span { return r.Spans }, func(x *Span) string { return x.Part }, parquet.SkipPageBounds("text_hash")),
+		joined("calls", parts, func(r *Rows) []Call { return r.Calls }, func(x *Call) string { return x.Part }, callOptions()...),
+		joined("texts", parts, func(r *Rows) []Text { return r.Texts }, func(x *Text) string { return x.Part }, parquet.PageBufferSize(textPage), hashFilter, parquet.SkipPageBounds("text")),
+		joined("other_billed", parts, func(r *Rows) []OtherBilled { return r.OtherBilled }, func(x *OtherBilled) string { return x.Part }),
+		joined("reported", parts, func(r *Rows) []Reported { return r.Reported }, func(x *Reported) string { return x.Part }),
+		joined("calibration", parts, func(r *Rows) []Calibration { return r.Calibrations }, func(x *Calibration) string { return x.Part }),
+		joined("problems", parts, func(r *Rows) []Problem { return r.Problems }, func(x *Problem) string { return x.Part }),
+		joined("sessions", parts, func(r *Rows) []Session { return r.Sessions }, func(x *Session) string { return x.Part }),
 	}
 }
 
+// callOptions leave out bounds that no question can skip a page by.
+func callOptions() []parquet.WriterOption {
+	options := []parquet.WriterOption{parquet.PageBufferSize(callPage)}
+	for _, column := range []string{"args", "command", "args_hash", "args_key"} {
+		options = append(options, parquet.SkipPageBounds(column))
+	}
+	return options
+}
+
+// sessionsTable is a sessions table of parts that stand in order.
 func sessionsTable(rows []Session) table {
-	return newTable("sessions", rows, func(x *Session) string { return x.Part })
+	var parts []*Rows
+	for i := range rows {
+		if i == 0 || rows[i].Part != rows[i-1].Part {
+			parts = append(parts, &Rows{})
+		}
+		last := parts[len(parts)-1]
+		last.Sessions = append(last.Sessions, rows[i])
+	}
+	tables := tablesOf(parts)
+	return tables[len(tables)-1]
 }
 
 func newTable[T any](name string, rows []T, part func(*T) string, options ...parquet.WriterOption) table {
-	return table{
-		name:    name,
-		rows:    len(rows),
-		columns: columnsOf(parquet.SchemaOf(new(T))),
-		schema:  parquet.SchemaOf(new(T)),
-		write: func(create creator, path string) error {
-			sized := append([]parquet.WriterOption{pagesOf(rowBytes * len(rows))}, options...)
-			return writeFile(create, path, sized, func(w *parquet.GenericWriter[T]) error {
-				_, err := w.Write(rows)
-				return err
-			})
-		},
-		merge: func(create creator, path string, from []string, keep keeper) error {
-			whole := append(slices.Clone(options), parquet.PageBufferSize(pageBytes))
-			return writeFile(create, path, whole, func(w *parquet.GenericWriter[T]) error {
-				return mergeFiles(w, from, part, keep)
-			})
-		},
+	return tableOf(name, [][]T{rows}, part, options)
+}
+
+func joined[T any](name string, parts []*Rows, rows func(*Rows) []T, part func(*T) string, options ...parquet.WriterOption) table {
+	lists := make([][]T, len(parts))
+	for i, r := range parts {
+		lists[i] = rows(r)
 	}
+	return tableOf(name, lists, part, options)
+}
+
+func tableOf[T any](name string, parts [][]T, part func(*T) string, options []parquet.WriterOption) table {
+	schema := parquet.SchemaOf(new(T))
+	t := table{name: name, columns: columnsOf(schema), schema: schema}
+	for _, rows := range parts {
+		t.rows += len(rows)
+	}
+	t.write = func(create creator, path string) error { return writeParts(create, path, parts, options) }
+	t.merge = func(ctx context.Context, create creator, m *merging) error {
+		return mergeTable(ctx, create, m, name, part, options)
+	}
+	return t
 }
 
 // columnsOf lists the columns of a schema by name.
@@ -125,87 +149,83 @@ func (t table) hasColumns(path string) bool {
 // a value give about 1 % false positives.
 var hashFilter = parquet.BloomFilters(parquet.SplitBlockFilter(10, "text_hash"))
 
-// rowGroup and pageBytes are a measured compromise: with the default page of
-// 256 KiB texts take 26 % more room.
+// rowGroup and the pages are a measured compromise. Room for a page is taken for
+// every column from the start, so pages are small where columns are many; texts take
+// 26 % more room in pages of 256 KiB.
 const (
-	rowGroup  = 50_000
-	pageBytes = 1 << 20
+	rowGroup = 50_000
+	page     = 64 << 10
+	callPage = 256 << 10
+	textPage = 1 << 20
 )
 
-// rowBytes is more than a column but args, command and text takes for a row.
-const rowBytes = 256
+// codec keeps its encoders, so there is one. With the fastest level writing takes
+// less than half the time of the default one; docs/performance.md has the sizes.
+var codec = &zstd.Codec{Level: zstd.SpeedFastest}
 
-// pagesOf makes room in memory for a page of so many bytes. The room is taken for
-// every column from the start: full pages for the few rows of a session would be
-// most of what an import allocates.
-func pagesOf(bytes int) parquet.WriterOption {
-	return parquet.PageBufferSize(min(max(bytes, 1<<14), pageBytes))
+// tableFile is a Parquet file that is being written. Its bytes depend on the rows
+// and where parts end among them alone.
+type tableFile[T any] struct {
+	file io.WriteCloser
+	path string
+	*parquet.GenericWriter[T]
 }
 
-func (r *Rows) textPages() parquet.WriterOption {
-	bytes := rowBytes * len(r.Texts)
-	for i := range r.Texts {
-		bytes += len(r.Texts[i].Text)
-	}
-	return pagesOf(bytes)
-}
-
-func (r *Rows) callPages() parquet.WriterOption {
-	bytes := rowBytes * len(r.Calls)
-	for i := range r.Calls {
-		if args := r.Calls[i].Args; args != nil {
-			bytes += len(*args)
-		}
-	}
-	return pagesOf(bytes)
-}
-
-// writeFile writes one Parquet file. Its bytes depend on the rows alone.
-func writeFile[T any](create creator, path string, options []parquet.WriterOption, fill func(*parquet.GenericWriter[T]) error) error {
+func createTable[T any](create creator, path string, options []parquet.WriterOption) (*tableFile[T], error) {
 	f, err := create(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	options = append([]parquet.WriterOption{
-		parquet.Compression(&parquet.Zstd),
+		parquet.Compression(codec),
 		parquet.MaxRowsPerRowGroup(rowGroup),
-		parquet.PageBufferSize(pageBytes),
+		parquet.PageBufferSize(page),
 		parquet.CreatedBy("fclog", Importer, ""),
 	}, options...)
-	w := parquet.NewGenericWriter[T](f, options...)
-	err = fill(w)
-	if err == nil {
-		err = w.Close()
+	return &tableFile[T]{f, path, parquet.NewGenericWriter[T](f, options...)}, nil
+}
+
+// add writes the rows of one part.
+func (f *tableFile[T]) add(rows []T) error {
+	for chunk := range slices.Chunk(rows, batchRows) {
+		if _, err := f.Write(chunk); err != nil {
+			return err
+		}
 	}
-	if closing := f.Close(); err == nil {
+	return nil
+}
+
+// finish closes the file; before is what went wrong so far.
+func (f *tableFile[T]) finish(before error) error {
+	err := before
+	if err == nil {
+		err = f.Close()
+	}
+	if closing := f.file.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", f.path, err)
 	}
 	return nil
 }
 
-// mergeFiles appends the rows of files that still belong to the dataset.
-func mergeFiles[T any](w *parquet.GenericWriter[T], from []string, part func(*T) string, keep keeper) error {
-	for _, path := range from {
-		err := scanFile(path, func(rows []T) error {
-			kept := rows[:0]
-			for i := range rows {
-				if keep(path, part(&rows[i])) {
-					kept = append(kept, rows[i])
-				}
-			}
-			_, err := w.Write(kept)
-			return err
-		})
-		if err != nil {
-			return err
+// writeParts writes the rows of several parts into one file.
+func writeParts[T any](create creator, path string, parts [][]T, options []parquet.WriterOption) error {
+	f, err := createTable[T](create, path, options)
+	if err != nil {
+		return err
+	}
+	for _, rows := range parts {
+		if err := f.add(rows); err != nil {
+			return f.finish(err)
 		}
 	}
-	return nil
+	return f.finish(nil)
 }
 
+// batchRows is how many rows are read and written at once, never of two parts: so
+// pages are cut at the same rows whoever writes a part.
 const batchRows = 1024
 
 // scanFile reads a Parquet file in batches. The rows are valid until the next

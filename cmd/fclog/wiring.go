@@ -124,18 +124,8 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 		f := summary.Failed[0]
 		return fmt.Errorf("%w: %s: %w", errNothing, s.name(f.Path), f.Err)
 	}
-	if r.keep == "" && len(summary.Parts) > mergeAbove {
-		if err := dataset.CompactScratch(ctx, s.dir); err != nil {
-			return fmt.Errorf("merging what was read: %w", err)
-		}
-	}
 	return nil
 }
-
-// mergeAbove is how many parts a temporary dataset is looked at with as it is:
-// every part is a file of each table, which costs the analysis some 1.1 MB and 8 ms,
-// merging it 3 ms.
-const mergeAbove = 64
 
 // bring imports log files with progress on the terminal.
 func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dataset.Options) (dataset.Summary, error) {
