@@ -1,64 +1,53 @@
 package tokens
 
-import (
-	"strings"
-
-	"github.com/zeebo/xxh3"
-)
+import "strings"
 
 // What is remembered falls on one slot of a table by its hash and takes the place
 // of what was there: nothing to clean up, and no more memory with more text. The
-// tables are as large as a core's own cache allows.
+// table of pieces is as large as a core's own cache allows, that of lines larger: a
+// line is worth a look into the memory.
 
 const (
-	pieceBits  = 14
+	pieceBits  = 15
 	longerBits = 12
-	lineBits   = 15
+	lineBits   = 18
 )
 
 // maxPiece is the longest piece that a pieceKey holds.
-const maxPiece = 16
+const maxPiece = 14
 
-// pieceKey is a piece of 2 to maxPiece bytes: its first and last 8 (which overlap
-// or are filled up with zeros) and its length tell it from all others.
-type pieceKey struct {
-	first, last uint64
-	size        uint32
-}
+// pieceKey is a piece of 2 to maxPiece bytes, filled up with zeros, and behind it
+// its length, which tells zeros of its own from those. In a table the last byte
+// is its count: as many as it has bytes at most.
+type pieceKey struct{ low, high uint64 }
 
-type pieceSlot struct {
-	key   pieceKey // size 0: empty
-	count uint8    // a piece has at most as many tokens as bytes
-}
+// keyBits is what of high is the key.
+const keyBits = 1<<56 - 1
 
-func keyOf(piece string) pieceKey {
-	n := len(piece)
-	k := pieceKey{size: uint32(n)}
-	switch {
-	case n >= 8:
-		k.first, k.last = load64(piece), load64(piece[n-8:])
-	case n >= 4:
-		k.first, k.last = uint64(load32(piece)), uint64(load32(piece[n-4:]))
-	default:
-		k.first, k.last = uint64(piece[0])|uint64(piece[1])<<8, uint64(piece[n-1])
+// keyOf returns the key of the first size bytes of a text.
+func keyOf(text string, size int) pieceKey {
+	if len(text) < 16 {
+		var buf [16]byte
+		copy(buf[:], text)
+		text = string(buf[:])
 	}
-	return k
+	k := pieceKey{load64(text), load64(text[8:])}
+	if size <= 8 {
+		return pieceKey{k.low & (1<<(8*size) - 1), uint64(size) << 48}
+	}
+	return pieceKey{k.low, k.high&(1<<(8*(size-8))-1) | uint64(size)<<48}
 }
 
 func load64(s string) uint64 {
-	return uint64(load32(s)) | uint64(load32(s[4:]))<<32
-}
-
-func load32(s string) uint32 {
-	_ = s[3]
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // slot spreads keys with the odd constants of xxHash.
 func (k pieceKey) slot() uint64 {
-	h := (k.first ^ uint64(k.size)<<56) * 0x9e3779b185ebca87
-	h = (h ^ h>>32 ^ k.last) * 0xc2b2ae3d27d4eb4f
-	return h >> (64 - pieceBits)
+	h := (k.low ^ k.high*0x9e3779b185ebca87) * 0xc2b2ae3d27d4eb4f
+	return (h ^ h>>29) * 0x9e3779b185ebca87 >> (64 - pieceBits)
 }
 
 // longerKey is the longest piece of those above maxPiece that is remembered.
@@ -74,15 +63,13 @@ type longerSlot struct {
 // maxLine seldom come again.
 const (
 	minLine = 12
-	maxLine = 1 << 12
+	maxLine = 1<<12 - 1
 )
 
-// lineSlot knows its line by a hash of 128 bits: among 10 billion lines two alike
-// are to be expected with a chance of 1 in 7 × 10^18.
-type lineSlot struct {
-	key   xxh3.Uint128
-	count uint32
-}
+// lineSlot knows its line by 116 bits of a hash: among 10 billion lines two alike
+// are to be expected with a chance of 1 in 10^15. The lowest 12 bits are the count,
+// which is at most maxLine.
+type lineSlot struct{ high, low uint64 }
 
 // lineEnd returns where a text can be cut so that both sides, counted apart, have
 // the pieces of the whole: behind a line break, where no piece can reach across.

@@ -39,12 +39,13 @@ const (
 	tail                       // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
 	noPrefix = letter | number | newline
 	noSymbol = letter | number | space
+	wide     = 1 << 6 // a byte that is part of a rune outside ASCII
 )
 
 // classTable holds the class of every rune: one page of 256 runes for each upper
 // part that has any class at all, and the empty page for the others.
 type classTable struct {
-	ascii [utf8.RuneSelf]class
+	bytes [256]class // of the ASCII runes, and wide
 	pages [(unicode.MaxRune + 1) >> 8]*[256]class
 }
 
@@ -73,7 +74,10 @@ func newClassTable() *classTable {
 	}
 	t.addRange(empty, '\n', '\n', 1, newline)
 	t.addRange(empty, '\r', '\r', 1, newline)
-	copy(t.ascii[:], t.pages[0][:utf8.RuneSelf])
+	copy(t.bytes[:], t.pages[0][:utf8.RuneSelf])
+	for i := utf8.RuneSelf; i < len(t.bytes); i++ {
+		t.bytes[i] = wide
+	}
 	return t
 }
 
@@ -92,7 +96,7 @@ func (t *classTable) at(s string, i int) (class, int) {
 		return 0, 0
 	}
 	if s[i] < utf8.RuneSelf {
-		return t.ascii[s[i]], 1
+		return t.bytes[s[i]], 1
 	}
 	r, size := utf8.DecodeRuneInString(s[i:])
 	return t.pages[r>>8][r&0xff], size
@@ -112,6 +116,100 @@ func (t *classTable) run(s string, i int, want class) int {
 
 // splitO200K returns the length of the first piece of a text that is not empty.
 func splitO200K(t *classTable, s string) int {
+	if n := asciiO200K(t, s); n > 0 {
+		return n
+	}
+	return runesO200K(t, s)
+}
+
+// asciiO200K is runesO200K for pieces of ASCII that end before more ASCII; 0 for
+// others.
+func asciiO200K(t *classTable, s string) int {
+	c, i := t.bytes[s[0]], 0
+	if c&number != 0 {
+		return asciiDigits(t, s)
+	}
+	if c&noPrefix == 0 && len(s) > 1 {
+		i = 1
+	}
+	switch c1 := t.bytes[s[i]]; {
+	case c1&letter != 0:
+		return asciiWord(t, s, i)
+	case (c|c1)&wide != 0:
+		return 0
+	case c&space == 0:
+		return asciiSymbols(t, s, 1)
+	case s[0] == ' ' && i == 1 && c1&noSymbol == 0:
+		return asciiSymbols(t, s, 2)
+	}
+	return asciiBlanks(t, s)
+}
+
+// asciiDigits matches \p{N}{1,3}.
+func asciiDigits(t *classTable, s string) int {
+	for i := 1; i < 3; i++ {
+		if i == len(s) || t.bytes[s[i]]&(number|wide) == 0 {
+			return i
+		}
+		if s[i] >= utf8.RuneSelf {
+			return 0
+		}
+	}
+	return 3
+}
+
+// asciiWord matches [A-Z]*[a-z]+ or [A-Z]+ at i, and an English ending.
+func asciiWord(t *classTable, s string, i int) int {
+	for i < len(s) && t.bytes[s[i]]&head != 0 {
+		i++
+	}
+	for i < len(s) && t.bytes[s[i]]&tail != 0 {
+		i++
+	}
+	switch {
+	case i == len(s) || s[i] < utf8.RuneSelf && s[i] != '\'':
+		return i
+	case s[i] == '\'':
+		return contraction(s, i)
+	}
+	return 0
+}
+
+// asciiSymbols matches the rest of [^\s\p{L}\p{N}]+[\r\n/]* from i on.
+func asciiSymbols(t *classTable, s string, i int) int {
+	for i < len(s) && t.bytes[s[i]]&(noSymbol|wide) == 0 {
+		i++
+	}
+	if i < len(s) && s[i] >= utf8.RuneSelf {
+		return 0
+	}
+	for i < len(s) && (s[i] == '\r' || s[i] == '\n' || s[i] == '/') {
+		i++
+	}
+	return i
+}
+
+// asciiBlanks is blanks for a run of white space that ends before ASCII.
+func asciiBlanks(t *classTable, s string) int {
+	i, breakEnd := 0, 0
+	for ; i < len(s) && t.bytes[s[i]]&space != 0; i++ {
+		if t.bytes[s[i]]&newline != 0 {
+			breakEnd = i + 1
+		}
+	}
+	switch {
+	case i < len(s) && s[i] >= utf8.RuneSelf:
+		return 0
+	case breakEnd > 0:
+		return breakEnd
+	case i == len(s) || i == 1:
+		return i
+	}
+	return i - 1
+}
+
+// runesO200K is splitO200K for text of any kind.
+func runesO200K(t *classTable, s string) int {
 	c, size := t.at(s, 0)
 	if c&noPrefix == 0 {
 		if end, ok := word(t, s, size, true); ok {

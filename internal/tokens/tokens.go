@@ -90,11 +90,11 @@ type counter struct {
 }
 
 // scratch is what one count works with: buffers of the merges, and the counts of
-// short pieces and of lines seen before. Its size is bounded: 1.7 MB.
+// short pieces and of lines seen before. Its size is bounded: 5 MB.
 type scratch struct {
 	parts  []part
 	merger merger
-	pieces [1 << pieceBits]pieceSlot
+	pieces [1 << pieceBits]pieceKey
 	longer [1 << longerBits]longerSlot
 	lines  [1 << lineBits]lineSlot
 }
@@ -147,10 +147,11 @@ func (c *counter) line(s *scratch, line string) int64 {
 	}
 	key := xxh3.HashString128(line)
 	slot := &s.lines[key.Lo>>(64-lineBits)]
-	if slot.key != key {
-		slot.key, slot.count = key, uint32(c.sum(s, line))
+	low := key.Lo << 12
+	if slot.high != key.Hi || slot.low&^maxLine != low {
+		slot.high, slot.low = key.Hi, low|uint64(c.sum(s, line))
 	}
-	return int64(slot.count)
+	return int64(slot.low & maxLine)
 }
 
 // sum adds the tokens of the pieces of a text.
@@ -158,20 +159,21 @@ func (c *counter) sum(s *scratch, text string) int64 {
 	var total int64
 	for len(text) > 0 {
 		n := c.split(c.classes, text)
-		total += int64(c.piece(s, text[:n]))
+		switch {
+		case n == 1:
+			total++
+		case n <= maxPiece:
+			total += int64(c.shortPiece(s, text, n))
+		default:
+			total += int64(c.longPiece(s, text[:n]))
+		}
 		text = text[n:]
 	}
 	return total
 }
 
-// piece counts the tokens of one piece of the split.
-func (c *counter) piece(s *scratch, piece string) int {
-	switch {
-	case len(piece) == 1:
-		return 1
-	case len(piece) <= maxPiece:
-		return c.shortPiece(s, piece)
-	}
+// longPiece counts the tokens of a piece above maxPiece.
+func (c *counter) longPiece(s *scratch, piece string) int {
 	hash := xxh3.HashString(piece)
 	if _, ok := c.vocab.find(piece, hash); ok {
 		return 1
@@ -189,17 +191,17 @@ func (c *counter) piece(s *scratch, piece string) int {
 	return n
 }
 
-// shortPiece counts a piece of 2 to maxPiece bytes.
-func (c *counter) shortPiece(s *scratch, piece string) int {
-	key := keyOf(piece)
+// shortPiece counts the piece of 2 to maxPiece bytes that a text begins with.
+func (c *counter) shortPiece(s *scratch, text string, size int) int {
+	key := keyOf(text, size)
 	slot := &s.pieces[key.slot()]
-	if slot.key == key {
-		return int(slot.count)
+	if slot.low == key.low && slot.high&keyBits == key.high {
+		return int(slot.high >> 56)
 	}
-	n := 1
+	piece, n := text[:size], 1
 	if _, ok := c.vocab.find(piece, xxh3.HashString(piece)); !ok {
 		n = c.merge(s, piece)
 	}
-	slot.key, slot.count = key, uint8(n)
+	*slot = pieceKey{key.low, key.high | uint64(n)<<56}
 	return n
 }

@@ -19,7 +19,8 @@ type vocabulary struct {
 	text    []byte   // all tokens, one behind the other, in order of rank
 	offset  []uint32 // rank r is text[offset[r]:offset[r+1]]
 	slots   []slot
-	longest int // bytes of the longest token
+	longest int     // bytes of the longest token
+	pairs   []int32 // ranks of the tokens of two bytes, by these; noRank: none
 }
 
 // slot is one place of the table; rank is kept plus one, so that 0 is empty.
@@ -47,7 +48,10 @@ func loadVocabulary(encoding string) *vocabulary {
 
 // parseVocabulary reads lines of "base64 rank" with ranks 0, 1, 2 ….
 func parseVocabulary(data []byte) (*vocabulary, error) {
-	v := &vocabulary{slots: make([]slot, 1<<slotBits), offset: []uint32{0}}
+	v := &vocabulary{slots: make([]slot, 1<<slotBits), offset: []uint32{0}, pairs: make([]int32, 1<<16)}
+	for i := range v.pairs {
+		v.pairs[i] = noRank
+	}
 	for line := range bytes.Lines(data) {
 		token, rank, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 		if !ok {
@@ -86,6 +90,9 @@ func (v *vocabulary) add(text []byte) {
 	v.text = text
 	v.offset = append(v.offset, uint32(len(text)))
 	v.longest = max(v.longest, len(token))
+	if len(token) == 2 {
+		v.pairs[int(token[0])<<8|int(token[1])] = int32(rank)
+	}
 	hash := xxh3.Hash(token)
 	at := hash & (1<<slotBits - 1)
 	for v.slots[at].rank != 0 {
@@ -112,7 +119,10 @@ func (v *vocabulary) find(token string, hash uint64) (int32, bool) {
 
 // rank returns the rank of a token, noRank for other bytes.
 func (v *vocabulary) rank(token string) int32 {
-	if len(token) > v.longest {
+	switch {
+	case len(token) == 2:
+		return v.pairs[int(token[0])<<8|int(token[1])]
+	case len(token) > v.longest:
 		return noRank
 	}
 	r, _ := v.find(token, xxh3.HashString(token))
