@@ -37,7 +37,7 @@ DATASET: the bundled session is asked. SQL reads the dataset and nothing else: n
 other file, no network, no extension. It writes nothing but the FILE of -o.
 
 Tables: sessions, requests, items, spans, calls, texts, other_billed,
-calibration, problems, prices, session_tree.
+calibration, problems, prices, session_tree, estimates, outcomes.
 
 CSV is that of RFC 4180: fields keep every character of the logs, quoted where
 needed, control characters too; only a screen gets them escaped. Text that a
@@ -145,6 +145,11 @@ func (a *app) withDB(ctx context.Context, r request, do func(*source, *analyze.D
 		return err
 	}
 	defer closing(s.close, &err)
+	return a.withSource(ctx, s, r, func(db *analyze.DB) error { return do(s, db) })
+}
+
+// withSource opens the selected sessions of a source, and closes them afterwards.
+func (a *app) withSource(ctx context.Context, s *source, r request, do func(*analyze.DB) error) (err error) {
 	if s.temp == "" || r.keep != "" {
 		a.hint(s.dir)
 	}
@@ -153,7 +158,7 @@ func (a *app) withDB(ctx context.Context, r request, do func(*source, *analyze.D
 		return err
 	}
 	defer closing(db.Close, &err)
-	return do(s, db)
+	return do(db)
 }
 
 func (f *queryFlags) ask(ctx context.Context, db *analyze.DB, args []string) (*sql.Rows, error) {

@@ -31,6 +31,7 @@ const usualVariants = "compress no-line-numbers inline-batching batch-reads dedu
 
 type replayFlags struct {
 	selectionFlags
+	fleetFlags
 	outputFlags
 	variants  []string
 	own       []string
@@ -46,6 +47,9 @@ type replayFlags struct {
 	emit      string
 	rates     string
 	calibrate bool
+	shard     string
+	noSave    bool
+	noLearn   bool
 }
 
 func replayCommand(a *app) *cobra.Command {
@@ -75,8 +79,12 @@ PATH is as for 'fclog audit'.`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.replay(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
+	f.fleetFlags.add(cmd)
 	f.outputFlags.add(cmd, "term", "md", "json", "html")
 	flags := cmd.Flags()
+	flags.StringVar(&f.shard, "shard", "", "replay only part `I/N` of the sessions of a dataset, such as 3/8, keep the estimates in it and report nothing")
+	flags.BoolVar(&f.noSave, "no-save", false, "do not keep the estimates of more than a handful of sessions in the dataset")
+	flags.BoolVar(&f.noLearn, "no-learn", false, "do not let past A/Bs in the dataset correct the base rates of detours")
 	flags.StringArrayVarP(&f.variants, "variant", "V", nil, "`VARIANT` to replay, such as mask:keep=5 or compress+dedup-reads; may be repeated")
 	flags.StringArrayVar(&f.own, "variants", nil, "YAML `FILE` of own variants; all of them are replayed where --variant names none")
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
@@ -133,6 +141,9 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.choose(cmd, &sel); err != nil {
+		return err
+	}
 	uses, err := a.uses(cmd, f)
 	if err != nil {
 		return err
@@ -141,14 +152,33 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 		return err
 	}
 	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices, redact: f.redact}
-	recs, leftOut, err := a.recorded(cmd.Context(), r)
+	return a.replayRequest(cmd.Context(), f, r, uses)
+}
+
+// replayRequest replays what a request names: a handful of sessions together, more
+// one by one.
+func (a *app) replayRequest(ctx context.Context, f *replayFlags, r request, uses []replay.Use) (err error) {
+	s, err := a.open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer closing(s.close, &err)
+	w, err := a.fleetOf(ctx, f, r, s, uses)
+	if err != nil {
+		return err
+	}
+	if w != nil {
+		a.warnSkipped(s)
+		return a.replayFleet(ctx, w)
+	}
+	recs, leftOut, err := a.recordedIn(ctx, s, r)
 	if err != nil {
 		return err
 	}
 	if f.calibrate {
-		return a.calibrate(cmd.Context(), f, recs)
+		return a.calibrate(ctx, f, recs)
 	}
-	shown, err := a.replayAll(cmd.Context(), f, recs, uses)
+	shown, err := a.replayAll(ctx, f, recs, uses)
 	if err != nil {
 		return err
 	}
@@ -202,7 +232,17 @@ func (a *app) uses(cmd *cobra.Command, f *replayFlags) ([]replay.Use, error) {
 // recorded reads what a request names and measures it, and counts the sub-agents that
 // are known but not among it; when it returns, nothing temporary is left.
 func (a *app) recorded(ctx context.Context, r request) (recs []replay.Recording, leftOut int64, err error) {
-	err = a.withDB(ctx, r, func(s *source, db *analyze.DB) error {
+	s, err := a.open(ctx, r)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer closing(s.close, &err)
+	return a.recordedIn(ctx, s, r)
+}
+
+// recordedIn is recorded for a source that is open.
+func (a *app) recordedIn(ctx context.Context, s *source, r request) (recs []replay.Recording, leftOut int64, err error) {
+	err = a.withSource(ctx, s, r, func(db *analyze.DB) error {
 		a.warnSkipped(s)
 		sessions, err := db.Recordings(ctx)
 		if err != nil {

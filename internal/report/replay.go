@@ -12,6 +12,7 @@ import (
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/replay/compare"
+	"github.com/fclog/fclog/replay/fleet"
 )
 
 // Replay is what a replay found out and what belongs beside it.
@@ -19,6 +20,7 @@ type Replay struct {
 	Report   *replay.Report
 	Variants []ReplayVariant // parallel to Report.Variants
 	LeftOut  int64           // sub-agent sessions that are known but not among those read
+	Fleet    *fleet.Report   // nil: a handful of sessions, replayed together
 }
 
 // ReplayVariant is what the engine does not know of a variant.
@@ -79,7 +81,8 @@ func ReplayJSON(w io.Writer, r *Replay, indent bool) error {
 		CacheModel    replay.CacheError   `json:"cache_model"`
 		LeftOut       int64               `json:"left_out_sub_agent_sessions"`
 		Warnings      []string            `json:"warnings"`
-	}{r.Report.SchemaVersion, r.Report.Sessions, r.Report.Baseline, []variantJSON{}, r.Report.CacheModel, r.LeftOut, r.Report.Warnings}
+		Fleet         *fleet.Report       `json:"fleet,omitempty"` // more than a handful of sessions
+	}{r.Report.SchemaVersion, r.Report.Sessions, r.Report.Baseline, []variantJSON{}, r.Report.CacheModel, r.LeftOut, r.Report.Warnings, r.Fleet}
 	for i, e := range r.Report.Variants {
 		out.Variants = append(out.Variants, variantJSON{e, r.Variants[i].Need, r.Variants[i].Line})
 	}
