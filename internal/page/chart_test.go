@@ -118,6 +118,23 @@ func TestBarsShareOneScale(t *testing.T) {
 	assert.Equal(t, []BarPart{{Kind: "tick", Class: "zero", X: "33.33"}}, f.Bars[2].Parts, "unknown has no bar")
 }
 
+// A line that reaches beyond the edge has no end there; a limit is part of the scale.
+func TestBarsWithLimitsAndLongLines(t *testing.T) {
+	// Bar and limit reach from 0 to 100; lines may reach half of that beyond: from -50.
+	f := Bars{ID: "b", Rows: []BarRow{{Class: "bad", Size: ptr(50.0), Low: ptr(-500.0), High: ptr(70.0), Limit: ptr(100.0)}}}.Figure()
+	assert.Equal(t, []BarPart{
+		{Kind: "rect", Class: "bad", X: "33.33", W: "33.33"}, {Kind: "whisker", Class: "whisker", X: "0", W: "80"}, {Kind: "tick", Class: "whisker", X: "80"},
+		{Kind: "tick", Class: "limit", X: "100"}, {Kind: "tick", Class: "zero", X: "33.33"},
+	}, f.Bars[0].Parts)
+}
+
+func TestLettersFit(t *testing.T) {
+	// 10 % of 1,120 pixels are 112; without margins 104, 14 letters of 7.
+	assert.Equal(t, 14, letters(10))
+	f := Icicle{ID: "i", Roots: []Node{{Name: Own("rather-long-name.go"), Value: 10}, {Name: Own("rest"), Value: 90}}}.Figure()
+	assert.Equal(t, "rather-long-n…", f.Shapes[0].Text.S)
+}
+
 func TestLivesAreWhereTheirRequestsAre(t *testing.T) {
 	f := Lives{ID: "l", Head: "request", First: 1, Last: 10, Lives: []Life{{Name: Own("x"), Class: "a", Spans: [][2]int64{{1, 5}, {10, 10}}}}, Lines: []int64{6}}.Figure()
 	assert.Equal(t, []BarPart{

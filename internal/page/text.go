@@ -29,8 +29,9 @@ type Run struct {
 }
 
 // Markdown reads the little of Markdown that fclog's own sentences use: **strong**,
-// *emphasis*, `code`.
+// *emphasis*, `code`. A number and its sign of percent stay on one line.
 func Markdown(s string) Prose {
+	s = strings.ReplaceAll(s, " %", "\u00a0%")
 	var out Prose
 	var at Run
 	add := func(text string) {

@@ -99,6 +99,21 @@ func TestPanelTellsOfTheItem(t *testing.T) {
 	assert.Empty(t, b.Console())
 }
 
+// On a phone no table of a page loses a column or has to be moved sideways.
+func TestTablesOnAPhone(t *testing.T) {
+	b := browsertest.Open(t)
+	for name, text := range pages(t, "a text of a log") {
+		path := filepath.Join(t.TempDir(), name+".html")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		b.Screen(375, 900, false)
+		b.Load(path)
+		assert.NotZero(t, b.Eval(`document.querySelectorAll('section > .scroll').length`), name)
+		assert.Zero(t, b.Eval(`Array.from(document.querySelectorAll('section > .scroll')).filter(e => e.scrollWidth > e.clientWidth + 1).length`), "%s: tables wider than the screen", name)
+		assert.Zero(t, b.Eval(`Array.from(document.querySelectorAll('section > .scroll td:not(.b)')).filter(e => e.textContent !== '' && e.getBoundingClientRect().height === 0).length`), "%s: cells that are not shown", name)
+		assert.Zero(t, b.Eval(`Array.from(document.querySelectorAll('section > .scroll td.n[data-head]')).filter(e => e.textContent !== '' && !getComputedStyle(e, '::before').content.includes(e.dataset.head)).length`), "%s: numbers without a name", name)
+	}
+}
+
 // On paper there is no panel and no list of sections, and what was folded stays so.
 func TestPageOnPaper(t *testing.T) {
 	b := browsertest.Open(t)

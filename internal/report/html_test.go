@@ -249,9 +249,44 @@ func TestEveryChartAddsUpToTheAudit(t *testing.T) {
 			assert.Equal(t, *s.AddressableCarriedTokens, sizes[strings.NewReplacer("line-number-prefixes", "line-number prefixes", "-", " ").Replace(s.Technique)], s.Technique)
 		}
 	}
+	// By tool: exec_command 4,500,000 + 720,000 = 5,220,000 of 9,000,000 = 58.0 %, over
+	// 98 calls 53,265 each; read_file has no arguments.
+	assert.Equal(t, [][]string{
+		{"exec_command", "4,500,000", "720,000", "98", "53.3K", "58.0 %"},
+		{"read_file", "1,350,000", "0", "0", "–", "15.0 %"},
+	}, twin(t, doc, "tools"))
 	lives := twin(t, doc, "lifetime")
 	require.Len(t, lives, 3)
 	assert.Equal(t, "695,800", lives[0][5])
+}
+
+// A bound is marked as one; how far the factor of calibration spreads is a line at
+// its end, and only where there is a spread.
+func TestBoundsAndTheSpreadOfTheirFactor(t *testing.T) {
+	a := sample()
+	bar := func() string {
+		var found string
+		all(parse(t, auditPage(t, report.HTMLAudit{Audit: a, Charts: sampleCharts()})), func(n *html.Node) {
+			if attribute(n, "data-row") == "bounds-0" {
+				var b strings.Builder
+				require.NoError(t, html.Render(&b, n))
+				found = b.String()
+			}
+		})
+		return found
+	}
+	assert.Contains(t, bar(), "≤ 34.4 % · 3.10M")
+	assert.NotContains(t, bar(), "whisker")
+	a.Savings[0].Basis = analyze.Calibrated
+	assert.NotContains(t, bar(), "whisker", "a public tokenizer has no spread")
+	// 57 pairs from 0.9 to 1.1 around 1, 19 from 1.2 to 1.4 around 1.25 = 0.96 to 1.12:
+	// (3 × 0.9 + 0.96) ÷ 4 = 0.915 and (3 × 1.1 + 1.12) ÷ 4 = 1.105. On a scale that
+	// ends at 1.105 that is 82.81 % and 100 %.
+	a.Counting[0].FactorLow, a.Counting[0].FactorHigh = ptr(0.9), ptr(1.1)
+	more := a.Counting[0]
+	more.Factor, more.FactorLow, more.FactorHigh, more.Pairs = ptr(1.25), ptr(1.2), ptr(1.4), 19
+	a.Counting = append(a.Counting, more)
+	assert.Contains(t, bar(), `class="whisker" x1="82.81%" x2="100%"`)
 }
 
 // The drawing says what the table says: the areas of the layers are in the ratio of
@@ -391,6 +426,16 @@ func TestReplayAndCompareChartsAreTheirNumbers(t *testing.T) {
 			assert.InDelta(t, left, number(t, rows[i][4]), 1, e.Variant)
 		}
 		i++
+	}
+	assert.Len(t, rows, i)
+	assert.Positive(t, i)
+	rows = twin(t, parse(t, out.String()), "detours")
+	i = 0
+	for _, e := range replayed.Report.Variants {
+		if e.Detours != nil && e.BreakEvenRequestsTokens != nil && *e.BreakEvenRequestsTokens > 0 {
+			assert.Equal(t, e.Verdict, rows[i][len(rows[i])-1], e.Variant)
+			i++
+		}
 	}
 	assert.Len(t, rows, i)
 	assert.Positive(t, i)

@@ -121,6 +121,15 @@ func turnMatched(tasks []TaskResult) *TurnMatched {
 	}
 	t.Mean = (tokens[1] - tokens[0]) / t.Requests
 	t.LnTokens = math.Log(tokens[1] / tokens[0])
-	t.PerRequest = fmt.Sprintf("%s tokens per request on %s with equal requests", Range(fmt.Sprintf("%+.0f", t.Low), fmt.Sprintf("%+.0f", t.High)), term.Count(int64(t.Tasks), "task", "tasks"))
+	t.PerRequest = fmt.Sprintf("%s tokens per request on %s with equal requests", Range(signed(t.Low), signed(t.High)), term.Count(int64(t.Tasks), "task", "tasks"))
 	return &t
+}
+
+// signed is a whole number that always tells which way it goes.
+func signed(v float64) string {
+	n := int64(math.Round(v))
+	if n < 0 {
+		return term.Exact(n)
+	}
+	return "+" + term.Exact(n)
 }
