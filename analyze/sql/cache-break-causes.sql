@@ -16,4 +16,4 @@ SELECT cause,
 FROM steps
 WHERE cause IS NOT NULL
 GROUP BY cause
-ORDER BY lost_tokens DESC, cause
+ORDER BY 3 DESC, cause

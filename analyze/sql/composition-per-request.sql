@@ -38,14 +38,14 @@ payload_of(part, session_id, request_index, source_index) AS (
   WHERE r.base_request_index IS NOT NULL
 ),
 sources AS (
-  SELECT p.part, p.session_id, p.request_index, r.chain, r.request, k.kind
+  SELECT p.part AS part, p.session_id AS session_id, p.request_index AS request_index, r.chain AS chain, r.request AS request, k.kind AS kind
   FROM payload_of p
   JOIN requests r ON r.part = p.part AND r.session_id = p.session_id AND r.request_index = p.source_index
   JOIN (SELECT DISTINCT part, session_id, chain, kind FROM changes) k
     ON k.part = r.part AND k.session_id = r.session_id AND k.chain = r.chain
 ),
 content AS (
-  SELECT s.part, s.session_id, s.request_index, s.kind, sum(l.tokens)::BIGINT AS tokens
+  SELECT s.part AS part, s.session_id AS session_id, s.request_index AS request_index, s.kind AS kind, sum(l.tokens)::BIGINT AS tokens
   FROM sources s
   ASOF JOIN levels l
     ON l.part = s.part AND l.session_id = s.session_id AND l.chain = s.chain AND l.kind = s.kind AND l.request <= s.request

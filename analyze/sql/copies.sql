@@ -11,19 +11,23 @@
 --   owner_source       its log format
 --   requests           how many
 WITH copies AS (
-  SELECT r.source, r.session_id, coalesce(k.basis, 'inherited') AS basis,
+  SELECT source, session_id, coalesce(k.basis, 'inherited') AS basis,
          CASE WHEN k.basis IS NULL THEN coalesce(s.forked_from, s.parent_session_id) ELSE k.owner_session_id END AS owner_session_id,
          coalesce(k.owner_source, r.source) AS owner_source
   FROM requests r
   JOIN sessions s USING (source, part, session_id)
   LEFT JOIN copied_requests k USING (source, session_id, request_index)
   WHERE NOT r.counts
+),
+answer AS (
+  SELECT session_id, source, basis, owner_session_id, owner_source, count(*)::BIGINT AS requests
+  FROM copies
+  GROUP BY ALL
+  UNION ALL
+  SELECT session_id, source, 'session', owner_session_id, owner_source, own_requests::BIGINT
+  FROM converted_sessions
+  WHERE (owner_source, owner_session_id) IN (SELECT (source, session_id) FROM sessions)
 )
-SELECT session_id, source, basis, owner_session_id, owner_source, count(*) AS requests
-FROM copies
-GROUP BY ALL
-UNION ALL
-SELECT c.session_id, c.source, 'session', c.owner_session_id, c.owner_source, c.own_requests
-FROM converted_sessions c
-SEMI JOIN sessions s ON s.source = c.owner_source AND s.session_id = c.owner_session_id
+SELECT session_id, source, basis, owner_session_id, owner_source, requests
+FROM answer
 ORDER BY source, session_id, basis, owner_source, owner_session_id

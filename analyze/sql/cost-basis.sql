@@ -28,4 +28,4 @@ LEFT JOIN price_of p ON p.used_model = r.model AND p.used_provider IS NOT DISTIN
 LEFT JOIN whole_usage w ON w.part = r.part AND w.session_id = r.session_id
 WHERE r.counts AND (r.status = 'answered' OR r.cost_usd IS NOT NULL)
 GROUP BY r.provider, r.model, basis
-ORDER BY requests DESC, r.provider, r.model, basis
+ORDER BY 4 DESC, r.provider, r.model, basis

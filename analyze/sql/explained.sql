@@ -30,7 +30,7 @@ WITH scores AS (
   GROUP BY ALL
 ),
 scored AS (
-  SELECT s.session_id, c.model, s.encoding, s.public_encoding, c.factor, c.factor_low, c.factor_high, c.framing_per_message,
+  SELECT s.session_id AS session_id, c.model AS model, s.encoding, s.public_encoding, c.factor, c.factor_low, c.factor_high, c.framing_per_message,
          coalesce(g.pairs, 0) AS pairs,
          (1 - g.missed / nullif(g.total, 0))::DOUBLE AS explained,
          coalesce(g.left_out, 0) AS left_out,
@@ -47,11 +47,11 @@ SELECT session_id, model, encoding, public_encoding, factor, factor_low, factor_
        pairs, explained, left_out,
        CASE WHEN explained IS NULL OR explained >= 0.8 THEN NULL
             WHEN method LIKE 'default%' THEN 'too few requests to fit the tokenizer'
-            WHEN len(list_filter(missing, lambda m: m ILIKE '%reminder%' OR m ILIKE '%todo%' OR m ILIKE '%to-do%')) > 0
+            WHEN regexp_matches(array_to_string(missing, ', '), '(?i)reminder|to-?do')
               THEN 'reminders that the log does not hold come and go'
             WHEN pairs < 8 THEN 'too few requests to tell'
             WHEN non_final > pairs THEN 'most outputs in the log are not final'
-            WHEN len(missing) > 0 THEN 'the log does not hold: ' || list_aggregate(missing, 'string_agg', ', ')
+            WHEN len(missing) > 0 THEN 'the log does not hold: ' || array_to_string(missing, ', ')
             ELSE 'unknown'
        END AS cause
 FROM scored

@@ -18,11 +18,11 @@
 --   events               all that happened: compaction, cache-break, run (first request of a run)
 WITH marked AS (
   SELECT *,
-         list_filter([
+         known([
            CASE WHEN compacted THEN 'compaction' END,
            CASE WHEN cause IS NOT NULL THEN 'cache-break' END,
            CASE WHEN prev_run IS DISTINCT FROM run THEN 'run' END
-         ], lambda e: e IS NOT NULL) AS events
+         ]) AS events
   FROM steps
 )
 SELECT session_id, chain, request, run, "time", input_tokens,

@@ -15,7 +15,7 @@ WITH input AS (
 ),
 heaviest AS (
   SELECT part, session_id, item,
-         row_number() OVER (ORDER BY CASE WHEN calibrated > 0 THEN billed_tokens ELSE carried_tokens END DESC, session_id, item) AS place
+         row_number() OVER (ORDER BY CASE WHEN calibrated > 0 THEN billed_tokens ELSE carried_tokens::DOUBLE END DESC, session_id, item) AS place
   FROM carried_items
   CROSS JOIN input
   WHERE $session IS NULL OR session_id = $session

@@ -12,21 +12,26 @@
 --   time             when it was started
 --   why              not-read or deselected
 WITH RECURSIVE present AS (
-  SELECT t.source, t.parent_session_id, t.parent_call_id
+  SELECT source, t.parent_session_id, t.parent_call_id
   FROM session_tree t
   SEMI JOIN read_sessions s USING (source, session_id)
 ),
-below(source, session_id, parent_session_id, parent_call_id) AS (
-  SELECT t.source, t.session_id, t.parent_session_id, t.parent_call_id
+-- The bound only matters for logs whose sessions name each other as parents.
+deeper AS (
+  SELECT source, session_id, parent_session_id, parent_call_id, 0::BIGINT AS depth
+  FROM session_tree
+  WHERE (source, parent_session_id) IN (SELECT (source, session_id) FROM sessions)
+  UNION ALL
+  SELECT t.source, t.session_id, t.parent_session_id, t.parent_call_id, b.depth + 1
   FROM session_tree t
-  SEMI JOIN sessions s ON s.source = t.source AND s.session_id = t.parent_session_id
-  UNION
-  SELECT t.source, t.session_id, t.parent_session_id, t.parent_call_id
-  FROM session_tree t
-  JOIN below b ON b.source = t.source AND b.session_id = t.parent_session_id
+  JOIN deeper b ON b.source = t.source AND b.session_id = t.parent_session_id
+  WHERE b.depth < 100 AND (t.source, t.parent_session_id) NOT IN (SELECT (source, session_id) FROM sessions)
+),
+below AS (
+  SELECT DISTINCT source, session_id, parent_session_id, parent_call_id FROM deeper
 ),
 left_out AS (
-  SELECT c.session_id, c.call, c.tool, c.child_session, c."time", 'not-read' AS why
+  SELECT c.session_id AS session_id, c.call AS call, c.tool AS tool, c.child_session, c."time" AS "time", 'not-read' AS why
   FROM calls c
   ANTI JOIN read_sessions n ON n.source = c.source AND n.session_id = c.child_session
   ANTI JOIN present p ON p.source = c.source AND p.parent_session_id = c.session_id AND p.parent_call_id = c.call_id

@@ -23,8 +23,8 @@ WITH numbered AS (
   WHERE counts AND ran
 )
 SELECT n.session_id, n.tool,
-       arg_min(n.shown_class, n.call) AS class,
-       arg_min(n.args, n.call) AS args,
+       min_by(n.shown_class, n.call) AS class,
+       min_by(n.args, n.call) AS args,
        count(*) AS times,
        count(n.repeat_of) AS repeats,
        count(n.strict_repeat_of) AS strict_repeats,
@@ -34,4 +34,4 @@ FROM numbered n
 LEFT JOIN carried_items i ON i.part = n.part AND i.session_id = n.session_id AND i.item = n.result_item
 GROUP BY n.part, n.session_id, n.tool, n.args_key
 HAVING count(n.repeat_of) + count(n.strict_repeat_of) > 0
-ORDER BY carried_tokens DESC, times DESC, n.session_id, min(n.call)
+ORDER BY 9 DESC, times DESC, n.session_id, min(n.call)

@@ -18,4 +18,4 @@ FROM calls c
 JOIN carried_items i ON i.part = c.part AND i.session_id = c.session_id AND i.item = c.result_item
 WHERE c.class = 'shell'
 GROUP BY c.output_kind
-ORDER BY carried_tokens DESC, c.output_kind
+ORDER BY 4 DESC, c.output_kind

@@ -38,5 +38,5 @@ FROM carried_items c
 LEFT JOIN about a USING (part, session_id, item)
 CROSS JOIN input
 WHERE $session IS NULL OR c.session_id = $session
-ORDER BY CASE WHEN calibrated > 0 THEN c.billed_tokens ELSE c.carried_tokens END DESC, c.session_id, c.item
+ORDER BY CASE WHEN calibrated > 0 THEN c.billed_tokens ELSE c.carried_tokens::DOUBLE END DESC, c.session_id, c.item
 LIMIT $limit

@@ -15,13 +15,13 @@
 --   back_later       results that it came back to after that
 --   never            results that it never came back to
 WITH cut AS (
-  SELECT c.part, c.session_id, c.call, c.tool, c.output_kind, c.truncated, c.handle, c.result_item, r.chain, r.request
+  SELECT part, session_id, c.call AS call, c.tool AS tool, c.output_kind, c.truncated, c.handle, c.result_item, r.chain AS chain, r.request AS request
   FROM calls c
   LEFT JOIN requests r USING (part, session_id, request_index)
   WHERE c.counts AND c.truncated IS NOT NULL
 ),
 returns AS (
-  SELECT t.part, t.session_id, t.call,
+  SELECT t.part AS part, t.session_id AS session_id, t.call AS call,
          min(CASE WHEN r.chain = t.chain THEN r.request - t.request ELSE 1000000000 END) AS distance
   FROM cut t
   JOIN calls c ON c.part = t.part AND c.session_id = t.session_id AND c.recovers = t.handle AND c.call > t.call
@@ -38,4 +38,4 @@ FROM cut t
 LEFT JOIN returns b USING (part, session_id, call)
 LEFT JOIN items i ON i.part = t.part AND i.session_id = t.session_id AND i.item = t.result_item
 GROUP BY t.part, t.session_id, t.tool, t.output_kind, t.truncated
-ORDER BY t.session_id, tokens DESC, t.tool, t.output_kind, t.truncated
+ORDER BY t.session_id, 6 DESC, t.tool, t.output_kind, t.truncated

@@ -15,7 +15,7 @@
 --   output_tokens         tokens produced, reasoning included
 --   cost_usd              USD; requests without a known price are left out
 --   cost_partial          some answered requests have no known price
-SELECT CAST(timezone($tz, to_timestamp(epoch_ms(r."time") / 1000)) AS DATE) AS day,
+SELECT day_in(r."time", $tz) AS day,
        count(DISTINCT (r.part, r.session_id)) AS sessions,
        sum(r.requests)::BIGINT AS requests,
        sum(r.input_tokens)::BIGINT AS input_tokens,

@@ -33,4 +33,4 @@ JOIN sessions s USING (source, part, session_id)
 LEFT JOIN session_tree t USING (source, session_id)
 WHERE r.counts
 GROUP BY 1
-ORDER BY input_tokens DESC NULLS LAST, requests DESC, 1
+ORDER BY 5 DESC NULLS LAST, requests DESC, 1

@@ -25,4 +25,4 @@ SELECT r.model AS model,
 FROM usage_rows r
 JOIN sessions s USING (part, session_id)
 GROUP BY 1
-ORDER BY input_tokens DESC NULLS LAST, 1
+ORDER BY 4 DESC NULLS LAST, 1

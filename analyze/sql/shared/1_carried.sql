@@ -14,11 +14,11 @@ FROM calibration
 WHERE fit = 'all';
 
 CREATE VIEW request_weights AS
-WITH RECURSIVE payload_of(part, session_id, request_index, used, scaled) AS (
-  SELECT r.part, r.session_id, r.request_index,
-         (r.calibrated_tokens IS NOT NULL)::BIGINT,
+WITH RECURSIVE payload_of AS (
+  SELECT r.part AS part, r.session_id AS session_id, r.request_index AS request_index,
+         (r.calibrated_tokens IS NOT NULL)::BIGINT AS used,
          CASE WHEN r.calibrated_tokens IS NULL THEN 0.0::DOUBLE
-              ELSE coalesce(f.factor, r.calibrated_tokens / nullif(r.counted_tokens, 0), 1.0)::DOUBLE END
+              ELSE coalesce(f.factor, r.calibrated_tokens / nullif(r.counted_tokens, 0), 1.0)::DOUBLE END AS scaled
   FROM requests r
   LEFT JOIN factors f ON f.part = r.part AND f.session_id = r.session_id AND f.model IS NOT DISTINCT FROM r.model AND f.kind IS NULL
   WHERE r.counts
@@ -33,7 +33,7 @@ weights AS (
   FROM payload_of
   GROUP BY ALL
 )
-SELECT r.part, r.session_id, r.request_index, r.chain, r.request,
+SELECT part, session_id, request_index, r.chain AS chain, r.request AS request,
        coalesce(w.weight, 0) AS weight,
        coalesce(w.used, 0) AS used,
        coalesce(w.scaled, 0) AS scaled,
@@ -48,11 +48,11 @@ WINDOW along AS (PARTITION BY r.part, r.session_id, r.chain ORDER BY r.request);
 -- where a response is taken at its reported size; documented in package measure.
 CREATE VIEW item_excess AS
 WITH produced AS (
-  SELECT i.part, i.session_id, i.item, i.request_index,
+  SELECT i.part AS part, i.session_id AS session_id, i.item AS item, i.request_index AS request_index,
          r.output_tokens, r.reasoning_tokens,
          coalesce(k.factor, f.factor) * coalesce(i.tokens, 0) AS size,
-         EXISTS (FROM spans s WHERE s.part = i.part AND s.session_id = i.session_id AND s.item = i.item) AS is_carried,
-         i.kind
+         (i.part, i.session_id, i.item) IN (SELECT (part, session_id, item) FROM spans) AS is_carried,
+         i.kind AS kind
   FROM items i
   JOIN requests r USING (part, session_id, request_index)
   JOIN factors f ON f.part = i.part AND f.session_id = i.session_id AND f.model IS NOT DISTINCT FROM r.model AND f.kind IS NULL
@@ -67,18 +67,26 @@ responses AS (
   GROUP BY ALL
   HAVING bool_or(is_carried)
 )
-SELECT p.part, p.session_id, p.item, p.size * (r.reported / r.size - 1) AS excess
+SELECT part, session_id, p.item AS item, p.size * (r.reported / r.size - 1) AS excess
 FROM produced p
 JOIN responses r USING (part, session_id, request_index)
 WHERE p.size > 0;
 
 CREATE VIEW carried AS
-WITH main_model AS (
-  SELECT part, session_id, mode(model) AS model FROM requests WHERE counts AND calibrated_tokens IS NOT NULL GROUP BY ALL
+WITH answers AS (
+  SELECT part, session_id, model, count(*) AS requests, min(request_index) AS since
+  FROM requests
+  WHERE counts AND calibrated_tokens IS NOT NULL AND model IS NOT NULL
+  GROUP BY ALL
+),
+main_model AS (
+  SELECT part, session_id, model
+  FROM answers
+  QUALIFY row_number() OVER (PARTITION BY part, session_id ORDER BY requests DESC, since) = 1
 ),
 weighed AS (
-  SELECT s.part, s.session_id, s.item, s.span, s.chain, s.first_request, s.last_request, s.position, s.text_hash,
-         s.tokens, s.prefix_tokens,
+  SELECT s.part AS part, s.session_id AS session_id, s.item AS item, s.span, s.chain AS chain, s.first_request, s.last_request, s.position, s.text_hash AS text_hash,
+         s.tokens AS tokens, s.prefix_tokens,
          b.weight_upto - a.weight_upto + a.weight AS requests,
          b.used_upto - a.used_upto + a.used AS used,
          b.scaled_upto - a.scaled_upto + a.scaled AS scaled
@@ -86,7 +94,8 @@ weighed AS (
   JOIN request_weights a ON a.part = s.part AND a.session_id = s.session_id AND a.chain = s.chain AND a.request = s.first_request
   JOIN request_weights b ON b.part = s.part AND b.session_id = s.session_id AND b.chain = s.chain AND b.request = s.last_request
 )
-SELECT w.* EXCLUDE (scaled),
+SELECT w.part AS part, w.session_id AS session_id, w.item AS item, w.span, w.chain, w.first_request, w.last_request, w.position, w.text_hash AS text_hash,
+       w.tokens AS tokens, w.prefix_tokens AS prefix_tokens, w.requests, w.used,
        coalesce(k.factor * w.used, w.scaled) AS scaled,
        coalesce(e.excess, 0) AS excess,
        coalesce(w.tokens, 0) * coalesce(k.factor * w.used, w.scaled) + coalesce(e.excess, 0) * w.used AS billed_tokens
@@ -99,7 +108,7 @@ LEFT JOIN factors k ON k.part = w.part AND k.session_id = w.session_id AND k.mod
 -- Items with their whole cost. tokens is the size of the largest text the item
 -- was carried with; carried_tokens and billed_tokens are over all its spans.
 CREATE VIEW carried_items AS
-SELECT i.part, i.session_id, i.item, i.kind, i.tool, i.call_id, i.label,
+SELECT part, session_id, item, i.kind AS kind, i.tool AS tool, i.call_id AS call_id, i.label AS label,
        max(coalesce(c.tokens, 0))::BIGINT AS tokens,
        max(c.prefix_tokens)::BIGINT AS prefix_tokens,
        sum(c.requests)::BIGINT AS requests,

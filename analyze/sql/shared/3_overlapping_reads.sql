@@ -1,16 +1,16 @@
 -- Re-reads of file parts that were still in the conversation; documented in overlapping-reads.sql.
 CREATE VIEW overlapping_reads AS
 WITH reads AS (
-  SELECT c.part, c.session_id, c.call, c.path, c."range", c.result_item, r.chain, r.request,
-         coalesce(try_cast(nullif(split_part(c."range", ':', 1), '') AS BIGINT), 1) AS first_line,
-         coalesce(try_cast(nullif(split_part(c."range", ':', 2), '') AS BIGINT), 1000000000) AS lines
+  SELECT part, session_id, c.call AS call, c.path, c."range", c.result_item, r.chain AS chain, r.request AS request,
+         coalesce(nullif(regexp_extract(c."range", '^(-?[0-9]{1,18})(:|$)', 1), '')::BIGINT, 1) AS first_line,
+         coalesce(nullif(regexp_extract(c."range", '^[^:]*:(-?[0-9]{1,18})(:|$)', 1), '')::BIGINT, 1000000000) AS lines
   FROM calls c
   JOIN requests r USING (part, session_id, request_index)
   WHERE c.counts AND c.ran AND c.class = 'read' AND c.path IS NOT NULL AND c.failed IS NOT TRUE
     AND c.result_item IS NOT NULL
 ),
 pairs AS (
-  SELECT b.part, b.session_id, b.call, a.call AS earlier_call, b.path, a."range" AS earlier_range, b."range", b.result_item,
+  SELECT b.part AS part, b.session_id AS session_id, b.call AS call, a.call AS earlier_call, b.path AS path, a."range" AS earlier_range, b."range" AS "range", b.result_item AS result_item,
          row_number() OVER (PARTITION BY b.part, b.session_id, b.call ORDER BY a.call DESC) AS nth
   FROM reads b
   JOIN reads a ON a.part = b.part AND a.session_id = b.session_id AND a.path = b.path AND a.chain = b.chain AND a.call < b.call
@@ -21,7 +21,7 @@ pairs AS (
 changes AS (
   SELECT part, session_id, call, path FROM calls WHERE mutates AND ran
 )
-SELECT p.part, p.session_id, p.call, p.earlier_call, p.path, p.earlier_range, p."range",
+SELECT p.part AS part, p.session_id AS session_id, p.call AS call, p.earlier_call, p.path AS path, p.earlier_range, p."range" AS "range",
        coalesce(i.tokens, 0) AS tokens,
        coalesce(i.carried_tokens, 0) AS carried_tokens
 FROM pairs p

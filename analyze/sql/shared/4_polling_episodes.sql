@@ -10,7 +10,7 @@ WITH responses AS (
   HAVING bool_and(poll IS NOT NULL)
 ),
 turns AS (
-  SELECT r.part, r.session_id, r.chain, r.run, r.request, r.request_index, r.input_tokens, r.output_tokens,
+  SELECT part, session_id, r.chain AS chain, r.run AS run, r.request AS request, request_index, r.input_tokens, r.output_tokens,
          p.polls, p.empty_polls,
          count(*) FILTER (WHERE p.polls IS NULL) OVER (PARTITION BY r.part, r.session_id, r.chain, r.run ORDER BY r.request) AS episode
   FROM requests r
@@ -22,18 +22,18 @@ episodes AS (
          min(request) AS first_request, max(request) AS last_request, count(*) AS n,
          sum(polls) AS polls, sum(empty_polls) AS empty_polls,
          sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
-         list(request_index) AS request_indexes
+         array_agg(request_index) AS request_indexes
   FROM turns
   WHERE polls IS NOT NULL
   GROUP BY ALL
 ),
 pieces AS (
-  SELECT e.part, e.session_id, e.chain, e.run, e.episode, e.last_request, unnest([c.args_item, c.result_item]) AS item
+  SELECT part, session_id, e.chain AS chain, e.run AS run, e.episode, e.last_request, unnest([c.args_item, c.result_item]) AS item
   FROM (SELECT *, unnest(request_indexes) AS request_index FROM episodes) e
   JOIN calls c USING (part, session_id, request_index)
 ),
 afterwards AS (
-  SELECT p.part, p.session_id, p.chain, p.run, p.episode, c.item,
+  SELECT p.part AS part, p.session_id AS session_id, p.chain AS chain, p.run AS run, p.episode, c.item AS item,
          max(coalesce(c.tokens, 0)) AS tokens,
          sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.last_request THEN coalesce(c.tokens, 0) * c.requests
                   WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.weight_upto - l.weight_upto)
@@ -47,7 +47,7 @@ afterwards AS (
   JOIN request_weights l ON l.part = p.part AND l.session_id = p.session_id AND l.chain = p.chain AND l.request = p.last_request
   GROUP BY p.part, p.session_id, p.chain, p.run, p.episode, c.item
 )
-SELECT e.session_id, e.chain, e.run, e.first_request, e.last_request,
+SELECT session_id, chain, run, e.first_request, e.last_request,
        e.n - 1 AS requests_low,
        e.n AS requests_high,
        e.polls::BIGINT AS polls,

@@ -8,8 +8,8 @@ WITH singles AS (
   HAVING count(*) = 1 AND bool_and(read_only AND ran AND poll IS NULL)
 ),
 turns AS (
-  SELECT r.part, r.session_id, r.chain, r.run, r.request, r.request_index, r.input_tokens, r.output_tokens,
-         s.call, c.tool, c.args, c.result_item,
+  SELECT r.part AS part, r.session_id AS session_id, r.chain AS chain, r.run AS run, r.request AS request, r.request_index AS request_index, r.input_tokens, r.output_tokens,
+         s.call AS call, c.tool AS tool, c.args, c.result_item,
          row_number() OVER w AS n,
          lag(s.call) OVER w AS prev_call,
          lag(c.args) OVER w AS prev_args,
@@ -23,19 +23,17 @@ turns AS (
 ),
 candidates AS (
   SELECT t.part, t.session_id, t.call,
-         list_filter(
-           list_distinct(regexp_extract_all(regexp_replace(t.args, '"[A-Za-z_]+"\s*:', ' ', 'g'), '[A-Za-z0-9_./-]{6,}')),
-           lambda w: NOT contains(t.prev_args, w)) AS words,
+         new_words(t.args, t.prev_args) AS words,
          t.prev_result_item
   FROM turns t
   WHERE t.call IS NOT NULL AND t.prev_call IS NOT NULL AND t.run = t.prev_run
 ),
 links AS (
-  SELECT k.part, k.session_id, k.call
+  SELECT k.part AS part, k.session_id AS session_id, k.call AS call
   FROM candidates k
   LEFT JOIN items i ON i.part = k.part AND i.session_id = k.session_id AND i.item = k.prev_result_item
   LEFT JOIN texts x ON x.text_hash = i.text_hash
-  WHERE NOT coalesce(len(list_filter(k.words, lambda w: contains(x."text", w))) > 0, false)
+  WHERE NOT coalesce(holds_any(x."text", k.words), false)
 ),
 grouped AS (
   SELECT t.*, l.call IS NOT NULL AS linked,
@@ -51,7 +49,7 @@ SELECT session_id, chain, run,
        count(*) FILTER (WHERE linked) AS removable_requests,
        sum(input_tokens) FILTER (WHERE linked)::BIGINT AS input_tokens,
        sum(output_tokens) FILTER (WHERE linked)::BIGINT AS output_tokens,
-       list(tool ORDER BY n) AS tools
+       in_order(array_agg((n, tool))) AS tools
 FROM grouped
 GROUP BY part, session_id, chain, run, chain_number
 HAVING count(*) FILTER (WHERE linked) > 0;

@@ -35,7 +35,7 @@ next_answered AS (
   FROM requests
 ),
 events AS (
-  SELECT n.part, n.session_id, n.chain, n.request, 1 AS sign, i.kind, i.request_index AS producer, coalesce(s.tokens, 0) AS tokens
+  SELECT n.part AS part, n.session_id AS session_id, n.chain AS chain, n.request AS request, 1 AS sign, i.kind AS kind, i.request_index AS producer, coalesce(s.tokens, 0) AS tokens
   FROM spans s
   JOIN next_answered n ON n.part = s.part AND n.session_id = s.session_id AND n.chain = s.chain AND n.number = s.first_request
   JOIN items i ON i.part = s.part AND i.session_id = s.session_id AND i.item = s.item
@@ -51,7 +51,7 @@ fits AS (
   WHERE fit = 'even'
 ),
 changes AS (
-  SELECT p.part, p.session_id, p.chain, p.request,
+  SELECT p.part AS part, p.session_id AS session_id, p.chain AS chain, p.request AS request,
          sum(e.sign * e.tokens * coalesce(k.factor, f.factor))
            FILTER (WHERE NOT (f.reported AND e.sign > 0 AND e.producer IS NOT DISTINCT FROM p.a_request_index)) AS predicted,
          sum(e.sign) FILTER (WHERE NOT f.reported OR e.producer IS NULL) AS messages,
@@ -70,7 +70,7 @@ carried_responses AS (
   WHERE i.request_index IS NOT NULL
   GROUP BY ALL
 )
-SELECT p.part, p.session_id, p.model, p.chain, p.a_request, p.request, p.growth,
+SELECT p.part AS part, p.session_id AS session_id, p.model AS model, p.chain AS chain, p.a_request, p.request AS request, p.growth,
        CASE WHEN NOT f.reported OR r.request_index IS NULL THEN 0
             WHEN r.reasoning THEN p.a_output
             ELSE p.a_output - coalesce(p.a_reasoning, 0) END

@@ -6,7 +6,7 @@
 -- Without texts (--no-text) none is known to be redundant.
 CREATE VIEW notifications AS
 WITH messages AS (
-  SELECT i.part, i.session_id, i.item, i.kind, t.text,
+  SELECT i.part AS part, i.session_id AS session_id, i.item AS item, i.kind AS kind, t.text,
          i.request_index IS NULL
            AND (coalesce(i.label = 'task_notification', false)
                 OR coalesce(regexp_matches(t.text, '^\s*<(?:task-notification|subagent_notification)>'), false)) AS tells
@@ -15,12 +15,12 @@ WITH messages AS (
   WHERE i.kind IN ('reminder', 'user_text')
 ),
 first_spans AS (
-  SELECT part, session_id, item, arg_min(chain, span) AS chain, arg_min(first_request, span) AS request
+  SELECT part, session_id, item, min_by(chain, span) AS chain, min_by(first_request, span) AS request
   FROM spans
   GROUP BY ALL
 ),
 begun AS (
-  SELECT m.*, f.chain, f.request
+  SELECT m.*, f.chain AS chain, f.request AS request
   FROM messages m
   JOIN first_spans f USING (part, session_id, item)
 ),
@@ -34,8 +34,8 @@ asked AS (
   GROUP BY ALL
 ),
 turns AS (
-  SELECT r.part, r.session_id, r.chain, r.request, r.request_index, r.run, r.status, r.counts, coalesce(a.calls, 0) AS calls,
-         last_value(CASE WHEN r.status = 'answered' THEN struct_pack(calls := coalesce(a.calls, 0), run := r.run) END IGNORE NULLS) OVER (
+  SELECT part, session_id, r.chain AS chain, r.request AS request, request_index, r.run AS run, r.status, r.counts, coalesce(a.calls, 0) AS calls,
+         max(CASE WHEN r.status = 'answered' THEN r.request END) OVER (
            PARTITION BY r.part, r.session_id, r.chain ORDER BY r.request ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
   FROM requests r
   LEFT JOIN asked a USING (part, session_id, request_index)
@@ -48,8 +48,7 @@ ends AS (
 ),
 parts AS (
   SELECT part, session_id, item, chain, request,
-         unnest(string_split(text, '<task-notification>')) AS told,
-         generate_subscripts(string_split(text, '<task-notification>'), 1) AS place
+         unnest(string_split(regexp_replace(text, '^\s*<task-notification>', ''), '<task-notification>')) AS told
   FROM begun
   WHERE tells AND text IS NOT NULL
 ),
@@ -59,22 +58,22 @@ tasks AS (
                   regexp_extract(told, '<task-id>\s*([^<\s]+)\s*</task-id>|"agent_id"\s*:\s*"([^"]+)"', 2)) AS task,
          regexp_extract(told, '<status>\s*(\w+)\s*</status>', 1) AS status
   FROM parts
-  WHERE place > 1 OR regexp_matches(told, '\S')
 ),
 known AS (
-  SELECT t.part, t.session_id, t.item,
+  SELECT t.part AS part, t.session_id AS session_id, t.item AS item,
          bool_and(t.task <> '' AND t.status NOT IN ('', 'event', 'running') AND coalesce(e.request_index < r.request_index, false)) AS redundant
   FROM tasks t
   JOIN requests r USING (part, session_id, chain, request)
   LEFT JOIN ends e ON e.part = t.part AND e.session_id = t.session_id AND e.task = t.task
   GROUP BY ALL
 )
-SELECT b.part, b.session_id, b.item, b.chain, b.request, t.request_index, t.status, t.calls,
-       w.request IS NULL AND (t.before IS NULL OR t.before.calls = 0 OR t.before.run <> t.run) AS bought,
+SELECT b.part AS part, b.session_id AS session_id, b.item AS item, b.chain AS chain, b.request AS request, t.request_index AS request_index, t.status AS status, t.calls AS calls,
+       w.request IS NULL AND (t.before IS NULL OR p.calls = 0 OR p.run <> t.run) AS bought,
        coalesce(k.redundant, false) AS redundant
 FROM begun b
 JOIN turns t USING (part, session_id, chain, request)
-LEFT JOIN written w USING (part, session_id, chain, request)
+LEFT JOIN turns p ON p.part = b.part AND p.session_id = b.session_id AND p.chain = b.chain AND p.request = t.before
+LEFT JOIN written w ON w.part = b.part AND w.session_id = b.session_id AND w.chain = b.chain AND w.request = b.request
 LEFT JOIN known k ON k.part = b.part AND k.session_id = b.session_id AND k.item = b.item
 WHERE b.tells AND t.counts;
 
@@ -103,7 +102,7 @@ following AS (
   WINDOW along AS (PARTITION BY part, session_id, chain ORDER BY request)
 ),
 gone AS (
-  SELECT b.part, b.session_id, b.chain, b.request, b.request_index, 'redundant' AS cause, f.input_tokens, f.output_tokens
+  SELECT part, session_id, b.chain AS chain, b.request AS request, request_index, 'redundant' AS cause, f.input_tokens, f.output_tokens
   FROM bought b
   JOIN following f USING (part, session_id, request_index)
   WHERE b.redundant AND b.idle
@@ -116,7 +115,7 @@ gone AS (
     AND epoch_ms(f.next_time) - epoch_ms(f."time") - coalesce(f.duration_ms, 0) <= 250
 ),
 pieces AS (
-  SELECT n.part, n.session_id, n.chain, n.item, n.request - CASE WHEN n.bought THEN 0 ELSE 1 END AS upto,
+  SELECT n.part AS part, n.session_id AS session_id, n.chain AS chain, n.item AS item, n.request - CASE WHEN n.bought THEN 0 ELSE 1 END AS upto,
          CASE WHEN n.bought THEN n.request_index END AS request_index
   FROM notifications n
   LEFT JOIN gone g ON g.part = n.part AND g.session_id = n.session_id AND g.request_index = n.request_index AND g.cause = 'redundant'
@@ -128,7 +127,7 @@ pieces AS (
   WHERE g.cause = 'redundant'
 ),
 sizes AS (
-  SELECT p.part, p.session_id, p.item, p.request_index,
+  SELECT p.part AS part, p.session_id AS session_id, p.item AS item, p.request_index AS request_index,
          max(coalesce(c.tokens, 0)) AS tokens,
          sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.upto THEN coalesce(c.tokens, 0) * c.requests
                   WHEN c.last_request > p.upto THEN coalesce(c.tokens, 0) * (z.weight_upto - l.weight_upto)
@@ -142,7 +141,7 @@ sizes AS (
   LEFT JOIN request_weights l ON l.part = p.part AND l.session_id = p.session_id AND l.chain = p.chain AND l.request = p.upto
   GROUP BY p.part, p.session_id, p.item, p.request_index
 )
-SELECT g.session_id, g.cause, g.request_index, 1 AS requests, g.input_tokens, g.output_tokens,
+SELECT session_id, g.cause, request_index, 1 AS requests, g.input_tokens, g.output_tokens,
        coalesce(sum(s.tokens), 0)::BIGINT AS tokens,
        coalesce(sum(s.carried_tokens), 0)::BIGINT AS carried_tokens,
        coalesce(sum(s.billed_tokens), 0)::DOUBLE AS billed_tokens
