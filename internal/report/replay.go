@@ -128,6 +128,7 @@ func replayDocument(r *Replay, o ReplayOptions, wide bool) document {
 		d.file = fromLog(r.Report.Sessions[0].File)
 	}
 	d.sections = append(d.sections, replayHead(r), replayTable(r, wide))
+	d.sections = append(d.sections, fleetSections(r, o)...)
 	for i := range r.Report.Variants {
 		if s := replaySection(r, i, o); s != nil {
 			d.sections = append(d.sections, *s)
@@ -136,7 +137,9 @@ func replayDocument(r *Replay, o ReplayOptions, wide bool) document {
 	if s := sourceSection(r.Report.Variants); s != nil {
 		d.sections = append(d.sections, *s)
 	}
-	d.sections = append(d.sections, cacheSection(r.Report))
+	if r.Fleet == nil {
+		d.sections = append(d.sections, cacheSection(r.Report))
+	}
 	if s := warningSection(r.Report.Warnings); s != nil {
 		d.sections = append(d.sections, *s)
 	}
