@@ -150,7 +150,7 @@ func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o
 		r := request{paths: []string{path}, selection: sel, zone: zone, prices: f.prices, demo: f.demo, candidate: i == 1}
 		trials, warnings, err := a.trials(cmd.Context(), r, compare.Prices(book))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, ofArm(path, err)
 		}
 		arms[i] = trials
 		for _, w := range warnings {
@@ -332,4 +332,12 @@ func (a *app) writeComparison(f *compareFlags, result *compare.Result) error {
 		}
 		return report.CompareTerminal(w, result, o)
 	})
+}
+
+// ofArm says which arm an error is of, where it does not say so itself.
+func ofArm(path string, err error) error {
+	if strings.Contains(err.Error(), path) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout/formats"
@@ -91,13 +92,13 @@ func (a *app) report(err error) int {
 	case err == nil, errors.Is(err, syscall.EPIPE):
 		return exitDone
 	case errors.As(err, &usage):
-		a.warn("%v", err)
+		a.warn("%v", plain(err))
 		return exitUsage
 	case errors.Is(err, errNothing), errors.Is(err, formats.ErrNothing):
-		a.warn("%v", err)
+		a.warn("%v", plain(err))
 		return exitNothing
 	}
-	a.warn("%v%s", err, pathHint(err))
+	a.warn("%v%s", plain(err), pathHint(err))
 	return exitFailed
 }
 
@@ -134,7 +135,7 @@ func (a *app) explain(err error, depth int) {
 	if err == nil || !a.debug {
 		return
 	}
-	fmt.Fprintf(a.stderr, "%s%T: %s\n", strings.Repeat("  ", depth+1), err, term.Safe(err.Error()))
+	fmt.Fprintf(a.stderr, "%s%T: %s\n", strings.Repeat("  ", depth+1), err, term.Safe(analyze.WithoutValues(err.Error())))
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
 		a.explain(e.Unwrap(), depth+1)

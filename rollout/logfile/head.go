@@ -66,6 +66,8 @@ func database(start []byte) string {
 // noRecords says what a file without any JSON record seems to be.
 func noRecords(start []byte, r *Reader) string {
 	switch {
+	case len(r.Problems()) > 0 && r.Problems()[0].Kind == "truncated-file":
+		return "the compressed file is damaged or cut off"
 	case len(bytes.Trim(start, " \t\r\n\x00")) == 0:
 		return "it holds only blanks"
 	case bytes.HasPrefix(start, sqliteMagic):
