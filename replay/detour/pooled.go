@@ -106,10 +106,27 @@ func FromCounts(seen []Seen, sessions int64) Rates {
 	return orOrientation(fitTallies(cut, whole), sessions)
 }
 
+// merged adds up counts of the same stratum: sums of floats over strata are then the
+// same whatever the counts were divided into.
+func merged(lossy []Lossy) []Lossy {
+	sorted := slices.Clone(lossy)
+	slices.SortFunc(sorted, func(a, b Lossy) int { return compareStrata(a.key(), b.key()) })
+	var out []Lossy
+	for _, n := range sorted {
+		if last := len(out) - 1; last >= 0 && out[last].key() == n.key() {
+			out[last].Items += n.Items
+			out[last].Used += n.Used
+			out[last].Null += n.Null
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
 // FromLossy is Estimate for the sums of what the plans of many sessions cut.
 func FromLossy(lossy []Lossy, rates Rates) *replay.Detours {
-	lossy = slices.Clone(lossy)
-	slices.SortFunc(lossy, func(a, b Lossy) int { return compareStrata(a.key(), b.key()) })
+	lossy = merged(lossy)
 	var items, used, null int64
 	base, baseNull := 0.0, 0.0
 	var drawnFrom []target

@@ -140,7 +140,9 @@ type Setting struct {
 
 // Result works out the whole.
 func (s *Sum) Result(o Setting) Result {
-	slices.SortFunc(s.rows, func(a, b slim) int { return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.id, b.id)) })
+	slices.SortFunc(s.rows, func(a, b slim) int {
+		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.id, b.id), cmp.Compare(a.file, b.file))
+	})
 	r := Result{Baseline: s.base.totals(s.unpriced), Single: s.single, Silent: s.silent}
 	r.Estimate = s.estimate(o)
 	r.Fleet = s.fleet(o)
