@@ -135,7 +135,7 @@ func (a *attachment) text() string {
 
 func (a *attachment) fileText() string {
 	var c fileContent
-	if a.Content.Kind() == '{' && logfile.Unmarshal(a.Content, &c) == nil {
+	if a.Content.Kind() == '{' && logfile.Decode(a.Content, &c) == nil {
 		return c.Content.V + c.File.V.Content.V
 	}
 	return contentText(a.Content) + a.File.V.Content.V
@@ -147,12 +147,12 @@ func contentText(raw jsontext.Value) string {
 	switch raw.Kind() {
 	case '"':
 		var s string
-		if logfile.Unmarshal(raw, &s) == nil {
+		if logfile.Decode(raw, &s) == nil {
 			return s
 		}
 	case '[':
 		var list []string
-		if logfile.Unmarshal(raw, &list) == nil {
+		if logfile.Decode(raw, &list) == nil {
 			return strings.Join(list, "\n")
 		}
 		if string(raw) != "[]" {

@@ -69,7 +69,7 @@ func (br *blockReader) content(raw jsontext.Value) (blocks []block, plain bool) 
 	switch raw.Kind() {
 	case '"':
 		var s string
-		if logfile.Unmarshal(raw, &s) != nil {
+		if logfile.Decode(raw, &s) != nil {
 			return nil, true
 		}
 		b := block{typ: "text", text: s}
@@ -79,7 +79,7 @@ func (br *blockReader) content(raw jsontext.Value) (blocks []block, plain bool) 
 		return []block{b}, true
 	case '[':
 		var raws []jsontext.Value
-		if logfile.Unmarshal(raw, &raws) != nil {
+		if logfile.Decode(raw, &raws) != nil {
 			return nil, false
 		}
 		for _, r := range raws {
@@ -91,7 +91,7 @@ func (br *blockReader) content(raw jsontext.Value) (blocks []block, plain bool) 
 
 func (br *blockReader) block(raw jsontext.Value) block {
 	var r rawBlock
-	if raw.Kind() != '{' || logfile.Unmarshal(raw, &r) != nil {
+	if raw.Kind() != '{' || logfile.Decode(raw, &r) != nil {
 		return block{typ: "other", text: compact(raw)}
 	}
 	b := br.known(r, raw)
@@ -154,7 +154,7 @@ func arguments(raw jsontext.Value) string {
 		return compact(raw)
 	}
 	var s string
-	if logfile.Unmarshal(raw, &s) != nil {
+	if logfile.Decode(raw, &s) != nil {
 		return compact(raw)
 	}
 	if jsontext.Value(s).IsValid() {

@@ -106,7 +106,7 @@ func loadOnce(ctx context.Context, path string, canon bool) (*file, error) {
 
 func (f *file) record(raw []byte, number int) {
 	var rec record
-	if raw[0] != '{' || logfile.Unmarshal(raw, &rec) != nil {
+	if raw[0] != '{' || logfile.Decode(raw, &rec) != nil {
 		f.fold("bad-record", "lines are JSON but no transcript records; they were skipped", number)
 		return
 	}

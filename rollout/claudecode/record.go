@@ -8,7 +8,8 @@ import (
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
-// record is one line of a transcript, as far as it is read.
+// record is one line of a transcript, as far as it is read. Raw values are parts of
+// the line.
 type record struct {
 	Type        string                         `json:"type"`
 	Subtype     logfile.Lenient[string]        `json:"subtype"`

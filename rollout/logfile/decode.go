@@ -61,18 +61,20 @@ func (c *cursor) into(v any) bool {
 	switch v := v.(type) {
 	case taker:
 		return v.take(c)
+	case *jsontext.Value:
+		return c.value(v)
 	case *string:
-		return c.str(v)
+		return c.str(v) || none(c, v)
 	case *int64:
-		return c.int64(v)
+		return c.int64(v) || none(c, v)
 	case *int:
 		return c.int(v)
 	case *float64:
 		return c.float64(v)
 	case *bool:
-		return c.bool(v)
-	case *jsontext.Value:
-		return c.value(v)
+		return c.bool(v) || none(c, v)
+	case **int64:
+		return c.pointer(v)
 	case *[]jsontext.Value:
 		return list(c, v, (*cursor).value)
 	case *[]string:
@@ -83,6 +85,33 @@ func (c *cursor) into(v any) bool {
 		return false
 	}
 	return c.reflected(p.Elem())
+}
+
+// none takes null, which leaves nothing of what was there.
+func none[T any](c *cursor, v *T) bool {
+	if !c.null() {
+		return false
+	}
+	var zero T
+	*v = zero
+	return true
+}
+
+func (c *cursor) null() bool {
+	if c.peek() != 'n' {
+		return false
+	}
+	c.skip()
+	return true
+}
+
+func (c *cursor) pointer(v **int64) bool {
+	if none(c, v) {
+		return true
+	}
+	var n int64
+	*v = &n
+	return c.int64(&n)
 }
 
 // peek returns the first byte of the next value; 0 at the end.

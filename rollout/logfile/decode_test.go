@@ -33,6 +33,8 @@ type everything struct {
 	M  Lenient[map[string]inner]     `json:"m"`
 	X  Lenient[*int64]               `json:"x"`
 	D  int64                         `json:"d"`
+	E  *int64                        `json:"e"`
+	G  bool                          `json:"g"`
 	É  Lenient[string]               `json:"é"`
 	Q  Lenient[jsontext.Value]       `json:"q"`
 	Un Lenient[Lenient[[][]float64]] // named by its field
@@ -52,6 +54,7 @@ var decodeSeeds = []string{
 	`{"s":1}`, `{"d":"x"}`, `{"r":[1]}`, `{"p":[]}`, `{"a":[],"w":[],"t":[],"r":[],"p":{},"o":{}}`, `{"t":["a",1]}`,
 	`{"s":"one","s":"two","p":{"n":1},"p":{"s":"x"},"r":[{"n":1}],"r":[{}],"l":"x","l":2,"v":1,"v":2,"o":{"n":1},"o":{"s":"a"}}`,
 	` { "\u0073" : "named by an escape" , "é":"x","q":[1],"Un":[[1,2],[3]] } `, `{"S":"case matters"}`,
+	`{"e":5,"g":true}`, `{"e":null,"g":null,"d":null,"s":null}`, `{"e":1,"e":null,"e":2.0,"e":"x"}`, `{"g":1}`,
 	`[]`, `"x"`, `5`, `null`, `{`, `{"s":"a}`, `{"s":"\x"}`, `{"s":"\u12g4"}`, "{\"s\":\"a\tb\"}", `{"s" "a"}`, `{"s":"a",}`, `{,}`, `{"n":01}`, `{"n":+1}`, `{"n":1.}`, `{"n":1e}`, `{"n":-}`,
 	`{"v":tru}`, `{"v":nulll}`, `{"v":[1,]}`, `{"v":[1 2]}`, `{"v":{]}`, `{"v":1}}`, "{\"l\":\"\xff\"}", "{\"l\":\"a\x7f\x80\"}", "\x00", `{"s":"\ud83d\u0041\udc00\ud800"}`,
 	`{"v":` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + `}`, strings.Repeat("[", 10001) + strings.Repeat("]", 10001),

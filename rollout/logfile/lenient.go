@@ -51,9 +51,11 @@ func (l *Lenient[T]) set(raw jsontext.Value) {
 
 // take takes the next value; what is not of this type is left to the library.
 func (l *Lenient[T]) take(c *cursor) bool {
-	c.peek()
-	start := c.i
 	*l = Lenient[T]{}
+	if c.null() {
+		return true
+	}
+	start := c.i
 	if c.into(&l.V) {
 		l.OK = true
 		return true

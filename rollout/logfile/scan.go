@@ -145,14 +145,18 @@ const (
 	highs = 0x8080808080808080
 )
 
+func marks(b []byte) uint64 {
+	w := binary.LittleEndian.Uint64(b)
+	quote, slash := w^ones*'"', w^ones*'\\'
+	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & highs
+}
+
 // plainEnd returns the first of the bytes from i on that is a quote, a backslash
 // or a control character, looking at eight at a time: of those that the sums mark,
 // the lowest is right.
 func plainEnd(b []byte, i int) int {
 	for ; len(b)-i >= 8; i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		quote, slash := w^ones*'"', w^ones*'\\'
-		if found := ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & highs; found != 0 {
+		if found := marks(b[i:]); found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -165,35 +169,34 @@ func plainEnd(b []byte, i int) int {
 // stringEnd returns where the string ends whose opening quote stands before i.
 func stringEnd(b []byte, i int) int {
 	for {
-		i = plainEnd(b, i)
-		if i >= len(b) || b[i] < ' ' {
+		if len(b)-i >= 8 {
+			found := marks(b[i:])
+			if found == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(found) / 8
+		} else if i = plainEnd(b, i); i >= len(b) {
 			return 0
 		}
 		if b[i] == '"' {
 			return i + 1
 		}
-		size := escapeSize(b[i:])
-		if size == 0 {
+		if b[i] != '\\' || i+1 >= len(b) {
 			return 0
 		}
-		i += size
-	}
-}
-
-// escapeSize returns the bytes of the escape that b begins with, 0 for none.
-func escapeSize(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if _, ok := hex4(b[2:]); ok {
-			return 6
+		switch b[i+1] {
+		case 'n', '"', '\\', 't', 'r', '/', 'b', 'f':
+			i += 2
+		case 'u':
+			if _, ok := hex4(b[i+2:]); !ok {
+				return 0
+			}
+			i += 6
+		default:
+			return 0
 		}
 	}
-	return 0
 }
 
 // hex4 reads four hexadecimal digits.
