@@ -46,6 +46,16 @@ test-notebooks: install-notebooks ## runs the notebooks
 notebooks: ## bin/notebooks/*.html, with all pictures
 	FCLOG_NOTEBOOKS=1 FCLOG_NOTEBOOKS_OUT=$(CURDIR)/bin/notebooks go test -count=1 ./notebooks
 
+SLURM_PACKAGES := slurmctld slurmd slurm-client munge
+
+install-slurm: ## Debian's Slurm, as root; nothing where it is there
+	@command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v munged >/dev/null || \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(SLURM_PACKAGES); }
+
+test-fleet: ## the job array on a Slurm of its own, a node of which is killed; the Kubernetes manifest against its schema
+	@$(MAKE) install-slurm || echo 'Slurm could not be installed: its test is skipped' >&2
+	FCLOG_SLURM=1 FCLOG_KUBERNETES=1 go test -count=1 -v -timeout 10m ./fleet/...
+
 man: build ## bin/man/*.1
 	bin/fclog __man bin/man
 

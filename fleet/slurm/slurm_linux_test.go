@@ -24,7 +24,7 @@ import (
 
 const (
 	shards  = 8
-	logSize = 24 << 20 // bytes of each of two agents
+	logSize = 8 << 20 // bytes of each of two agents
 )
 
 // TestJobArray: eight shards on two nodes. One node is killed half-way, together with
