@@ -147,7 +147,7 @@ func replayHint(a *analyze.Audit, list []analyze.Saving) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " What a change would really save, and what the model might spend to get back what is cut, `fclog replay " + strings.Join(names, " ") + "` works out."
+	return " What a change would really save, and what the model might spend to get back what is cut, `fclog replay PATH " + strings.Join(names, " ") + "` works out."
 }
 
 // howSure says of the whole report what is known and what is not.

@@ -29,7 +29,7 @@ func TestAdvice(t *testing.T) {
 		}, "Third: ", "Fourth"},
 		{"below the noise", func(a *analyze.Audit) {
 			a.Savings = []analyze.Saving{saving("output-compression", 90_000, 0.0199, analyze.Counted)}
-		}, "Nothing stands out: no known technique could touch more than 2.0 % of what was sent.", "fclog replay --variant"},
+		}, "Nothing stands out: no known technique could touch more than 2.0 % of what was sent.", "fclog replay PATH"},
 		{"no usage", func(a *analyze.Audit) {
 			a.Totals = analyze.Totals{Sessions: 1, Requests: 7, CountedTokens: 1000}
 			a.Savings = []analyze.Saving{{Technique: "output-compression", AddressableCarriedTokens: ptr(int64(400)), Basis: analyze.Counted}}

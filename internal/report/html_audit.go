@@ -210,7 +210,7 @@ func (c *auditCharts) lifetimes() []page.Figure {
 func (c *auditCharts) life(x analyze.Lifetime) (page.Life, bool) {
 	name := textOf(itemKind(x.TopItem).text, maxHTMLCell)
 	life := page.Life{
-		Name: name, Sub: page.FromLog(term.Fit(shortName(deref(x.What)), maxHTMLCell)), Class: class(x.Kind), Excerpt: c.excerpt(x.TopItem),
+		Name: name, Sub: page.FromLog(term.Fit(shortName(deref(x.What)), maxBarName)), Class: class(x.Kind), Excerpt: c.excerpt(x.TopItem),
 		Value: fmt.Sprintf("%s · %s×", term.Short(provider(x.CarriedTokens, x.BilledTokens)), term.Exact(x.Requests)),
 		Cells: itemCells(x.TopItem),
 	}
@@ -221,6 +221,10 @@ func (c *auditCharts) life(x analyze.Lifetime) (page.Life, bool) {
 	}
 	return life, len(life.Spans) > 0
 }
+
+// maxBarName is what has room beside a bar: cut in the middle, since commands that
+// begin alike end differently.
+const maxBarName = 30
 
 func itemCells(x analyze.TopItem) []page.Cell {
 	return []page.Cell{
