@@ -24,6 +24,9 @@ type Prediction struct {
 	Detours          *float64 // expected extra requests; nil not estimated
 	DetoursLow       *float64
 	DetoursHigh      *float64
+	LossyItems       *int64   // edits that the detours are of
+	ShareLow         *float64 // 95 % interval of the static share; nil a handful of sessions
+	ShareHigh        *float64
 	Verdict          string
 	Basis            string
 	Problems         []string // keys that are not of the expected type
@@ -46,12 +49,23 @@ func ReadPredictions(path string) ([]Prediction, error) {
 	}
 	base := object(o["baseline"], "baseline", &bad)
 	sessions := sessionCount(o["sessions"])
+	fleet := list(object(o["fleet"], "fleet", &bad)["variants"], "fleet.variants", &bad)
 	out := make([]Prediction, len(variants))
 	for i, raw := range variants {
 		out[i] = newPrediction(raw, fmt.Sprintf("variants[%d]", i), base, bad)
 		out[i].Sessions = sessions
+		if i < len(fleet) {
+			out[i].interval(fleet[i], fmt.Sprintf("fleet.variants[%d]", i))
+		}
 	}
 	return out, nil
+}
+
+// interval takes what a replay of many sessions says of the share.
+func (p *Prediction) interval(raw jsontext.Value, key string) {
+	share := object(object(raw, key, &p.Problems)["static_saving_share"], key+".static_saving_share", &p.Problems)
+	p.ShareLow = number[float64](share["low"], key+".low", &p.Problems)
+	p.ShareHigh = number[float64](share["high"], key+".high", &p.Problems)
 }
 
 // sessionCount takes sessions as a list or as their number.
@@ -77,6 +91,7 @@ func newPrediction(raw jsontext.Value, key string, base map[string]jsontext.Valu
 	p.BaselineCostUSD = amount(base, "cost_usd")
 	p.Requests, p.Input, p.Output, p.CostUSD = count(o, "requests"), count(o, "input_tokens"), count(o, "output_tokens"), amount(o, "cost_usd")
 	detours := object(o["detours"], key+".detours", &p.Problems)
+	p.LossyItems = count(object(detours["evidence"], key+".detours.evidence", &p.Problems), "edits")
 	p.Detours, p.DetoursLow, p.DetoursHigh = amount(detours, "expected"), amount(detours, "low"), amount(detours, "high")
 	return p
 }
