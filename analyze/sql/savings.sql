@@ -25,10 +25,10 @@ WITH known AS (
 ),
 sized AS (
   SELECT i.part, i.session_id, i.item, i.kind,
-         CASE WHEN k.calibrated THEN i.billed_tokens ELSE i.carried_tokens END AS carried,
-         CASE WHEN k.calibrated THEN i.tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.tokens END AS once,
-         CASE WHEN k.calibrated THEN i.prefix_billed_tokens ELSE i.prefix_carried_tokens END AS prefix_carried,
-         CASE WHEN k.calibrated THEN i.prefix_tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.prefix_tokens END AS prefix_once
+         CASE WHEN k.calibrated THEN i.billed_tokens ELSE i.carried_tokens::DOUBLE END AS carried,
+         CASE WHEN k.calibrated THEN i.tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.tokens::DOUBLE END AS once,
+         CASE WHEN k.calibrated THEN i.prefix_billed_tokens ELSE i.prefix_carried_tokens::DOUBLE END AS prefix_carried,
+         CASE WHEN k.calibrated THEN i.prefix_tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.prefix_tokens::DOUBLE END AS prefix_once
   FROM carried_items i CROSS JOIN known k
 ),
 shell AS (
@@ -40,11 +40,17 @@ shell AS (
 prefixes AS (
   SELECT sum(prefix_once) AS once, sum(prefix_carried) AS carried FROM sized WHERE prefix_once > 0
 ),
-constant AS (
-  SELECT part, session_id, unlogged_tokens,
-         greatest(coalesce(constant_tokens, quantile_cont(unlogged_tokens, 0.1) OVER (PARTITION BY part, session_id, chain)), 0) AS tokens
+least_unlogged AS (
+  SELECT part, session_id, chain, tenth(unlogged_tokens) AS tokens
   FROM requests
   WHERE counts AND unlogged_tokens IS NOT NULL
+  GROUP BY ALL
+),
+constant AS (
+  SELECT part, session_id, r.unlogged_tokens::DOUBLE AS unlogged_tokens, greatest(coalesce(r.constant_tokens::DOUBLE, l.tokens), 0) AS tokens
+  FROM requests r
+  JOIN least_unlogged l USING (part, session_id, chain)
+  WHERE r.counts AND r.unlogged_tokens IS NOT NULL
 ),
 unlogged AS (
   SELECT (SELECT sum(tokens) FROM (SELECT max(tokens) AS tokens FROM constant GROUP BY part, session_id)) AS once,
@@ -63,8 +69,8 @@ background AS (
   SELECT tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests FROM removable_notifications
 ),
 inline AS (
-  SELECT sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens END) AS once,
-         sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens END) AS input,
+  SELECT sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens::DOUBLE END) AS once,
+         sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens::DOUBLE END) AS input,
          sum(coalesce(p.output_tokens, 0)) AS output,
          sum(p.requests) AS requests
   FROM background p CROSS JOIN known k
@@ -94,13 +100,13 @@ rows(place, technique, once, input, output, requests, estimated) AS (
   UNION ALL SELECT 3, 'recurring-block', once, carried, 0, NULL, coalesce((SELECT carried FROM unlogged), 0) > 0 FROM block
   UNION ALL SELECT 4, 'inline-batching', coalesce(once, 0), coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM inline
   UNION ALL SELECT 5, 'repeats-and-re-reads', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM repeats
-  UNION ALL SELECT 6, 'serial-chains', NULL, coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM serial
-  UNION ALL SELECT 7, 'cache-breaks', NULL, coalesce(carried, 0), 0, NULL, false FROM breaks
+  UNION ALL SELECT 6, 'serial-chains', NULL, coalesce(input, 0)::DOUBLE, coalesce(output, 0), coalesce(requests, 0), true FROM serial
+  UNION ALL SELECT 7, 'cache-breaks', NULL, coalesce(carried, 0)::DOUBLE, 0, NULL, false FROM breaks
 )
 SELECT technique,
-       round(once)::BIGINT AS tokens,
-       round(input + output)::BIGINT AS carried_tokens,
-       round(input)::BIGINT AS input_tokens,
+       whole(once) AS tokens,
+       whole(input + output) AS carried_tokens,
+       whole(input) AS input_tokens,
        requests::BIGINT AS requests,
        CASE WHEN k.input_tokens > 0 THEN (input / k.input_tokens)::DOUBLE END AS share,
        estimated

@@ -16,3 +16,9 @@ CREATE MACRO known(list) AS list_filter(list, lambda e: e IS NOT NULL);
 
 -- The calendar day of a time in a time zone.
 CREATE MACRO day_in(moment, zone) AS CAST(timezone(zone, to_timestamp(epoch_ms(moment) / 1000)) AS DATE);
+
+-- The tenth part of the values lies at or below it.
+CREATE MACRO tenth(value) AS quantile_cont(value, 0.1);
+
+-- A number rounded to a whole one, halves away from 0.
+CREATE MACRO whole(number) AS round(number)::BIGINT;

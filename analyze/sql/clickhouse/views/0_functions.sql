@@ -11,6 +11,8 @@ CREATE FUNCTION holds_any AS (text, words) -> arrayExists(w -> position(text, w)
 CREATE FUNCTION in_order AS (pairs) -> arrayMap(p -> p.2, arraySort(pairs));
 CREATE FUNCTION known AS (list) -> arrayFilter(e -> e IS NOT NULL, list);
 CREATE FUNCTION day_in AS (at, zone) -> toDate32(toTimeZone(at, zone));
+CREATE FUNCTION tenth AS (value) -> quantileExactInclusive(0.1)(value);
+CREATE FUNCTION whole AS (number) -> CAST(if(number < 0, -floor(0.5 - number), floor(number + 0.5)), 'Nullable(Int64)');
 CREATE FUNCTION string_split AS (s, separator) -> splitByString(separator, s);
 
 -- As in DuckDB: whether an ID is long and mixed enough that nothing else has the
