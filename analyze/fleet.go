@@ -163,9 +163,9 @@ func (f *Fleet) Recordings(ctx context.Context, of []FleetSession) ([]*rollout.S
 		return nil, nil
 	}
 	r := &rebuilder{db: f.db, byKey: map[partSession]*rebuilt{}, texts: map[string]string{}}
-	with := f.tables(of)
+	with, args := f.tables(of)
 	for _, step := range r.steps() {
-		if err := f.db.eachRow(ctx, with, "sql/recordings/"+step.name+".sql", step.row); err != nil {
+		if err := f.db.eachRow(ctx, with, "sql/recordings/"+step.name+".sql", step.row, args...); err != nil {
 			return nil, fmt.Errorf("rebuilding %s: %w", step.name, err)
 		}
 	}
@@ -184,22 +184,23 @@ func (f *Fleet) Recordings(ctx context.Context, of []FleetSession) ([]*rollout.S
 }
 
 // tables defines the tables that recordings are read from as those of the sessions
-// alone, to stand in front of a SELECT.
-func (f *Fleet) tables(of []FleetSession) string {
+// alone, to stand in front of a SELECT, and the parameters in them.
+func (f *Fleet) tables(of []FleetSession) (with string, args []any) {
 	var b strings.Builder
 	b.WriteString("WITH chunk(stem, part, session_id) AS (VALUES ")
 	for i, s := range of {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		fmt.Fprintf(&b, "(%s, %s, %s)", quote(s.stem), quote(s.Part), quote(s.ID))
+		b.WriteString("(?::VARCHAR, ?::VARCHAR, ?::VARCHAR)")
+		args = append(args, s.stem, s.Part, s.ID)
 	}
 	b.WriteString(")")
-	source := quote(of[0].Source)
+	args = append(args, of[0].Source)
 	for _, t := range []struct{ name, query string }{
 		{"sessions", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
 		{"requests", "SELECT r.*, NOT r.inherited AND k.request_index IS NULL AS counts FROM (SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)) r " +
-			"LEFT JOIN copied_requests k ON k.source = " + source + " AND k.session_id = r.session_id AND k.request_index = r.request_index"},
+			"LEFT JOIN copied_requests k ON k.source = ?::VARCHAR AND k.session_id = r.session_id AND k.request_index = r.request_index"},
 		{"items", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
 		{"spans", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
 		{"calls", "SELECT c.*, NOT c.inherited AND coalesce(q.counts, true) AS counts FROM (SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)) c " +
@@ -212,7 +213,7 @@ func (f *Fleet) tables(of []FleetSession) string {
 		fmt.Fprintf(&b, ",\n%s AS ("+t.query+")", t.name, f.files(t.name, of))
 	}
 	b.WriteString("\n")
-	return b.String()
+	return b.String(), args
 }
 
 // files reads the files of a table that hold the sessions, and the one without rows,

@@ -55,12 +55,12 @@ func (r *rebuilder) steps() []rebuilding {
 
 // eachRow runs a query that is shipped with the program, with definitions of the
 // tables it names in front where those are not to be the ones of the database.
-func (d *DB) eachRow(ctx context.Context, with, file string, row func(*sql.Rows) error) error {
+func (d *DB) eachRow(ctx context.Context, with, file string, row func(*sql.Rows) error, args ...any) error {
 	query, err := recordingFiles.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	rows, err := d.conn.QueryContext(ctx, with+string(query))
+	rows, err := d.conn.QueryContext(ctx, with+string(query), args...)
 	if err != nil {
 		return err
 	}
