@@ -71,6 +71,9 @@ func patterned(t *testing.T, part string, n int, patterns []knownAt) *dataset.Ro
 		}
 		v.Field(i).Set(table)
 	}
+	for i := range rows.Sessions {
+		rows.Sessions[i].FileBytes = int64(i) // small files are merged into one
+	}
 	first := &rows.Sessions[0]
 	first.Source, first.HasText, first.StartedAt = "codex", true, ptr(int64(0)) // the earliest: 1970-01 is the part's month
 	return rows

@@ -16,12 +16,14 @@ import (
 // when it is killed half-way: merged files count from the moment their sessions file
 // stands, and a part that stands in two files counts once. While another process
 // writes the dataset it fails at once.
-func Compact(ctx context.Context, dir string) error {
+func Compact(ctx context.Context, dir string) error { return compact(ctx, dir, usual) }
+
+func compact(ctx context.Context, dir string, l limits) error {
 	m, err := readMarker(dir)
 	if err != nil {
 		return err
 	}
-	s, err := openStore(dir, Options{NoText: !m.Text, Redact: m.Redacted})
+	s, err := openStore(dir, Options{NoText: !m.Text, Redact: m.Redacted, limits: l})
 	if err != nil {
 		return err
 	}
@@ -41,13 +43,6 @@ func Compact(ctx context.Context, dir string) error {
 	}
 	return s.dropOrphans()
 }
-
-// mergedBytes is how many bytes of logs the parts of a merged file come from, if it
-// holds more than one.
-const mergedBytes = 64 << 20
-
-// openRuns is how many files are read at the same time. Each takes some megabytes.
-const openRuns = 32
 
 func groupByMonth(parts []committed) (groups map[place][]committed, order []place) {
 	groups = map[place][]committed{}
@@ -69,7 +64,7 @@ func (s *store) merge(ctx context.Context, parts []committed) error {
 	}
 	var fresh []binned
 	stay := map[place]bool{}
-	for _, b := range bins(parts) {
+	for _, b := range bins(parts, s.limits.merged) {
 		stay[b.place] = true
 		// A merge that was killed while it took the merged files away is done but for that.
 		if !sameParts(held[b.place], b.parts) {
@@ -98,7 +93,7 @@ type binned struct {
 
 // bins cuts the parts of one source and month, in the order of their names, by the
 // size of the logs they come from.
-func bins(parts []committed) []binned {
+func bins(parts []committed, most int64) []binned {
 	bytes := map[string]int64{}
 	for _, c := range parts {
 		bytes[c.part] = max(bytes[c.part], c.bytes)
@@ -106,7 +101,7 @@ func bins(parts []committed) []binned {
 	var out []binned
 	var size int64
 	for _, p := range sortedKeys(bytes) {
-		if len(out) == 0 || size+bytes[p] > mergedBytes {
+		if len(out) == 0 || size+bytes[p] > most {
 			out, size = append(out, binned{}), 0
 		}
 		last := &out[len(out)-1]
@@ -208,7 +203,7 @@ func (s *store) writeBins(ctx context.Context, fresh []binned, runs []run) error
 	return nil
 }
 
-// fewer joins runs aside until no more than openRuns have to be read at once. One of
+// fewer joins runs aside until no more than the limit have to be read at once. One of
 // a single part is open for a moment only.
 func (s *store) fewer(ctx context.Context, tmp string, runs []run) ([]run, error) {
 	var short, long []run
@@ -219,17 +214,17 @@ func (s *store) fewer(ctx context.Context, tmp string, runs []run) ([]run, error
 			short = append(short, r)
 		}
 	}
-	for n := 0; len(long) > openRuns; n++ {
+	for n := 0; len(long) > s.limits.runs; n++ {
 		path := func(table string) string { return filepath.Join(tmp, "joined-"+strconv.Itoa(n)+"-"+table+".parquet") }
 		var parts []string
-		for _, r := range long[:openRuns] {
+		for _, r := range long[:s.limits.runs] {
 			parts = append(parts, r.parts...)
 		}
 		slices.Sort(parts)
-		if err := s.mergeTables(ctx, &merging{runs: long[:openRuns], outputs: []output{{path, parts}}}); err != nil {
+		if err := s.mergeTables(ctx, &merging{runs: long[:s.limits.runs], outputs: []output{{path, parts}}}); err != nil {
 			return nil, err
 		}
-		long = append(long[openRuns:], run{path, parts})
+		long = append(long[s.limits.runs:], run{path, parts})
 	}
 	return append(short, long...), nil
 }

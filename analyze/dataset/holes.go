@@ -11,9 +11,18 @@ import (
 )
 
 // fillHoles writes places anew in which most rows belong to parts that were taken
-// out. So rows that count nowhere are never more than those that do.
-func (s *store) fillHoles(ctx context.Context) error {
-	for _, p := range s.holed {
+// out, by this import or by one that was killed. So rows that count nowhere are never
+// more than those that do.
+func (im *importer) fillHoles(ctx context.Context) error {
+	s := im.store
+	places, err := s.files("sessions")
+	if err != nil {
+		return err
+	}
+	for _, p := range places {
+		if namesPart(p.stem) {
+			continue
+		}
 		parts, alive, err := s.partsIn(p)
 		if err != nil {
 			return err
@@ -25,32 +34,36 @@ func (s *store) fillHoles(ctx context.Context) error {
 		if len(parts) == 0 || 2*alive >= all {
 			continue
 		}
-		if err := s.rewrite(ctx, p, parts); err != nil {
+		to, err := s.rewrite(ctx, p, parts)
+		if err != nil {
 			return err
 		}
+		im.state.moved(s.stored(p), s.stored(to))
 	}
-	s.holed = nil
 	return nil
 }
 
 // rewrite gives the parts that stand in a place one of their own.
-func (s *store) rewrite(ctx context.Context, p place, parts []committed) error {
+func (s *store) rewrite(ctx context.Context, p place, parts []committed) (place, error) {
 	to := binned{place: p.partition()}
 	for _, c := range parts {
 		to.parts = append(to.parts, c.part)
 	}
 	slices.Sort(to.parts)
 	if to.place.stem = stemOf(to.parts); to.place == p {
-		return nil
+		return p, nil
 	}
 	if err := s.writeBins(ctx, []binned{to}, runsOf(s, parts, []binned{to})); err != nil {
-		return err
+		return p, err
 	}
 	if err := s.removeFiles(p); err != nil {
-		return &WriteError{err}
+		return p, &WriteError{err}
 	}
-	return nil
+	return to.place, nil
 }
+
+// stored is the sessions file of a place, as the state notes it.
+func (s *store) stored(p place) string { return s.relative(s.path("sessions", p)) }
 
 // partsIn lists the parts of a place, and how many rows of items they noted.
 func (s *store) partsIn(p place) (parts []committed, items int64, err error) {

@@ -34,6 +34,7 @@ type Options struct {
 	Finished func(path string)     // the same, with the file that is done with
 
 	create creator // nil: real files
+	limits limits  // zero: the usual
 }
 
 // Summary says what an import did, in files.
@@ -125,8 +126,18 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 		return err
 	}
 	fresh, err := im.fresh(jobs)
-	if err != nil || len(fresh) == 0 {
+	if err != nil {
 		return err
+	}
+	if err := im.bring(ctx, fresh); err != nil || !im.store.shard.None() {
+		return err
+	}
+	return im.fillHoles(ctx)
+}
+
+func (im *importer) bring(ctx context.Context, fresh []*job) error {
+	if len(fresh) == 0 {
+		return nil
 	}
 	if im.tokens = im.options.Tokens; im.tokens == nil {
 		im.tokens = tokens.New()
@@ -134,10 +145,7 @@ func (im *importer) run(ctx context.Context, inputs []Input) error {
 	if !im.store.shard.None() {
 		return each(ctx, fresh, func(j *job) error { return im.alone(ctx, j) })
 	}
-	if err := im.packed(ctx, fresh); err != nil {
-		return err
-	}
-	return im.store.fillHoles(ctx)
+	return im.packed(ctx, fresh)
 }
 
 // changed leaves out files that are as they were when they were imported.
@@ -260,11 +268,7 @@ func (im *importer) read(ctx context.Context, j *job) (rows *Rows, err error) {
 }
 
 func (im *importer) remember(j *job, p place) {
-	stored, err := filepath.Rel(im.store.dir, im.store.path("sessions", p))
-	if err != nil {
-		return
-	}
-	im.state.set(j.file, imported{Stamps: j.stamps, Part: j.part, Stored: filepath.ToSlash(stored)})
+	im.state.set(j.file, imported{Stamps: j.stamps, Part: j.part, Stored: im.store.stored(p)})
 }
 
 func (im *importer) fail(path string, err error) {

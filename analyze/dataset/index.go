@@ -48,9 +48,20 @@ func (s *store) readIndex() (*index, error) {
 	return ix, nil
 }
 
+// indexed is what of a sessions row the index is made of.
+type indexed struct {
+	Part       string   `parquet:"part,dict"`
+	SessionID  string   `parquet:"session_id,dict"`
+	File       string   `parquet:"file"`
+	FileBytes  int64    `parquet:"file_bytes"`
+	FileKey    *string  `parquet:"file_key,optional"`
+	Superseded *bool    `parquet:"superseded,optional"`
+	Contents   []string `parquet:"contents,list"`
+}
+
 func (ix *index) add(file string, p place) error {
 	at := map[string]int{}
-	return scanFile(file, func(rows []Session) error {
+	return scanFile(file, func(rows []indexed) error {
 		for _, r := range rows {
 			i, ok := at[r.Part]
 			if !ok {

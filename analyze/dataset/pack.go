@@ -8,9 +8,14 @@ import (
 	"sync"
 )
 
-// packWeight bounds the rows that wait to be written, in bytes: what is in memory
-// beside the files that are being read, and what a killed import has to read again.
-const packWeight = 16 << 20
+// limits are sizes that a test makes small.
+type limits struct {
+	pack   int64 // bytes of rows that wait to be written: what is in memory beside the files that are being read, and what a killed import has to read again
+	merged int64 // bytes of logs that the parts of a merged file come from, if it holds more than one
+	runs   int   // files that a merge reads at the same time, each of which takes some megabytes
+}
+
+var usual = limits{pack: 16 << 20, merged: 64 << 20, runs: 32}
 
 // rowBytes is about what a row takes beside its longest texts.
 const rowBytes = 256
@@ -46,7 +51,7 @@ type pack struct {
 // packed imports files into packs.
 func (im *importer) packed(ctx context.Context, jobs []*job) error {
 	inOrder(jobs)
-	p := newPacker(jobs, im.write)
+	p := newPacker(jobs, im.store.limits.pack, im.write)
 	defer context.AfterFunc(ctx, p.stop)()
 	err := each(ctx, jobs, func(j *job) error {
 		well := false
@@ -85,6 +90,7 @@ func inOrder(jobs []*job) {
 // too much waits, the largest pack is written.
 type packer struct {
 	order map[*job]int
+	limit int64
 	write func(*pack) error
 
 	mu      sync.Mutex // guards the fields below
@@ -97,8 +103,8 @@ type packer struct {
 	stopped bool
 }
 
-func newPacker(jobs []*job, write func(*pack) error) *packer {
-	p := &packer{order: map[*job]int{}, write: write, early: map[int]*ready{}, open: map[place]*pack{}}
+func newPacker(jobs []*job, limit int64, write func(*pack) error) *packer {
+	p := &packer{order: map[*job]int{}, limit: limit, write: write, early: map[int]*ready{}, open: map[place]*pack{}}
 	for i, j := range jobs {
 		p.order[j] = i
 	}
@@ -133,7 +139,7 @@ func (p *packer) take(at int, r *ready) (full []*pack) {
 		full = append(full, p.put(r)...)
 	}
 	p.moved.Broadcast()
-	for at >= p.next && p.ahead > packWeight && !p.stopped {
+	for at >= p.next && p.ahead > p.limit && !p.stopped {
 		p.moved.Wait()
 	}
 	return full
@@ -159,7 +165,7 @@ func (p *packer) put(r *ready) (full []*pack) {
 	here.parts = append(here.parts, r)
 	here.weight += r.weight
 	p.waiting += r.weight
-	for p.waiting > packWeight {
+	for p.waiting > p.limit {
 		at := p.largest()
 		full = append(full, p.open[at])
 		p.waiting -= p.open[at].weight

@@ -77,6 +77,18 @@ func (st *state) set(path string, im imported) {
 	st.Files[pathKey(path)] = im
 }
 
+// moved notes that what one sessions file held now stands in another.
+func (st *state) moved(from, to string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for key, im := range st.Files {
+		if im.Stored == from {
+			im.Stored = to
+			st.Files[key] = im
+		}
+	}
+}
+
 // pathKey stands for a path in the cache: names of folders tell more than a
 // dataset without texts may hold.
 func pathKey(path string) string {

@@ -47,10 +47,10 @@ type store struct {
 	shard   shard.Shard
 	sole    bool // no other process can be writing
 	create  creator
+	limits  limits
 	close   func() // gives the lock back
 
-	rewriting sync.Mutex // guards sessions files that stand, which several files may be in, and the following
-	holed     []place    // files that lost parts, and still hold their rows
+	rewriting sync.Mutex // sessions files of places that several parts stand in
 }
 
 // Is reports whether dir holds a dataset.
@@ -108,9 +108,12 @@ func openStore(dir string, o Options) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, shard: o.Shard, sole: sole, create: o.create, close: unlock}
+	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, shard: o.Shard, sole: sole, create: o.create, limits: o.limits, close: unlock}
 	if s.create == nil {
 		s.create = createFile
+	}
+	if s.limits == (limits{}) {
+		s.limits = usual
 	}
 	if err := s.open(); err != nil {
 		unlock()

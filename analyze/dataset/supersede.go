@@ -210,9 +210,6 @@ func (s *store) change(p place, c *changes) error {
 		}
 	}
 	sessions := sessionsTable(rows)
-	if len(c.drop) > 0 {
-		s.holed = append(s.holed, p)
-	}
 	if err := s.put(path, func(tmp string) error { return sessions.write(s.create, tmp) }); err != nil {
 		return fmt.Errorf("changing %s: %w", filepath.Base(path), err)
 	}

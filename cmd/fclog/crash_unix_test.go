@@ -23,6 +23,10 @@ import (
 // kill falls between two files as likely as into one.
 const crashFiles = 16
 
+// crashApart is how many milliseconds lie between the logs: the 16 begin in seven
+// months, so an import writes seven packs of two or three sessions, one after the other.
+const crashApart = 12 * 24 * 3600 * 1000
+
 // logVersion is what a crash test does to its logs from one import to the next.
 type logVersion int
 
@@ -53,7 +57,7 @@ func writeLogs(t *testing.T, dir string, v logVersion) {
 		event := func(kind string, turn int, rest string) {
 			seq++
 			fmt.Fprintf(&b, `{"type":%q,"id":"01M%07d","seq":%d,"aggregateID":"crash-%d","timestamp":%d,"turnId":"turn-%d",%s}`+"\n",
-				kind, seq, seq, i, 1787040000000+100_000_000*i+seq, turn, rest)
+				kind, seq, seq, i, 1787040000000+crashApart*i+seq, turn, rest)
 		}
 		for turn := range crashTurns(i, v) {
 			text := strings.Repeat(fmt.Sprintf("file %d turn %d. ", i, turn), 50*(1+i%5))
