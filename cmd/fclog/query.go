@@ -182,8 +182,12 @@ func (a *app) listQuestions(f *queryFlags) error {
 	width := min(a.columns(f.outputFlags), 100)
 	return a.write(f.outputFlags, func(w io.Writer) error {
 		for _, q := range questions {
-			if _, err := fmt.Fprintf(w, "%s  %s\n", theme.Strong.Render(q.Name), q.Title); err != nil {
-				return err
+			lead := theme.Strong.Render(q.Name) + "  "
+			for _, line := range term.Wrap(q.Title, max(width-term.Width(lead), 20)) {
+				if _, err := fmt.Fprintln(w, lead+line); err != nil {
+					return err
+				}
+				lead = strings.Repeat(" ", term.Width(lead))
 			}
 			for _, line := range term.Wrap(strings.Join(strings.Fields(q.Doc), " "), width-4) {
 				fmt.Fprintf(w, "    %s\n", theme.Faint.Render(line))

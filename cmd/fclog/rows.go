@@ -205,6 +205,9 @@ func (a *app) writeTable(w io.Writer, f outputFlags, types []*sql.ColumnType, ro
 		return err
 	}
 	lines := t.Render(a.tableWidth(f), theme)
+	if !t.Fits(a.tableWidth(f)) {
+		lines = records(t, a.tableWidth(f), theme)
+	}
 	if total > maxTermRows {
 		lines = append(lines, fmt.Sprintf("… and %s; use --format csv for all", term.Count(int64(total-maxTermRows), "more row", "more rows")))
 	}
@@ -216,6 +219,28 @@ func (a *app) writeTable(w io.Writer, f outputFlags, types []*sql.ColumnType, ro
 	return err
 }
 
+// records lists every row by itself, one field a line: what is too wide for a table
+// stays readable.
+func records(t term.Table, width int, theme term.Theme) []string {
+	names := 0
+	for _, c := range t.Columns {
+		names = max(names, term.Width(c.Title))
+	}
+	names = min(names, width/2)
+	var lines []string
+	for i, row := range t.Rows {
+		lines = append(lines, theme.Strong.Render("row "+term.Exact(int64(i+1))))
+		for k, cell := range row.Cells {
+			name := theme.Faint.Render(term.CutMiddle(t.Columns[k].Title, names))
+			for _, part := range term.Wrap(cell.Text, width-names-4) {
+				lines = append(lines, strings.TrimRight("  "+term.Pad(name, names, false)+"  "+cell.Style.Render(part), " "))
+				name = ""
+			}
+		}
+	}
+	return lines
+}
+
 func tableCell(v any, theme term.Theme) term.Cell {
 	switch x := v.(type) {
 	case nil:
@@ -223,11 +248,20 @@ func tableCell(v any, theme term.Theme) term.Cell {
 	case int64:
 		return term.Cell{Text: term.Exact(x)}
 	case float64:
-		return term.Cell{Text: strconv.FormatFloat(x, 'g', 6, 64)}
+		return term.Cell{Text: decimal(x)}
 	case time.Time:
 		return term.Cell{Text: x.Format("2006-01-02 15:04:05")}
 	}
 	return term.Cell{Text: term.Fit(text(v), maxTermCell)}
+}
+
+// decimal is a number in six digits, without an exponent where people can do without.
+func decimal(v float64) string {
+	const six, readable = 999_999.5, 1e15
+	if size := math.Abs(v); size >= six && size < readable {
+		return term.Exact(int64(math.Round(v)))
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
 }
 
 // tableWidth is that of the terminal; into a pipe or file nothing is cut.

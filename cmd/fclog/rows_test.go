@@ -63,3 +63,34 @@ func TestCSVKeepsEveryCharacter(t *testing.T) {
 		assert.Contains(t, help, part)
 	}
 }
+
+// What is too wide for the screen comes row by row, with nothing cut and no line
+// that wraps; into a pipe it stays a table.
+func TestRowsTooWideForATable(t *testing.T) {
+	h := newHome(t)
+	sql := `SELECT 'first of two' AS what, 1234567.25 AS share, 12345678901 AS n1, 12345678902 AS n2, 12345678903 AS n3, 12345678904 AS n4, NULL AS none
+		UNION ALL SELECT 'ünd 漢字', 0.5, 1, 2, 3, 4, 1 ORDER BY n1 DESC`
+	got := h.run("query", testdata("bad", "good.jsonl"), sql, "--width", "60")
+	require.Equal(t, 0, got.code, got.stderr)
+	assert.Equal(t, `row 1
+  what   first of two
+  share  1,234,567
+  n1     12,345,678,901
+  n2     12,345,678,902
+  n3     12,345,678,903
+  n4     12,345,678,904
+  none   –
+row 2
+  what   ünd 漢字
+  share  0.5
+  n1     1
+  n2     2
+  n3     3
+  n4     4
+  none   1
+`, got.stdout)
+	for _, wide := range [][]string{{"--width", "120"}, nil} {
+		got = h.run(append([]string{"query", testdata("bad", "good.jsonl"), sql}, wide...)...)
+		assert.Len(t, strings.Split(strings.TrimSpace(got.stdout), "\n"), 3, wide)
+	}
+}

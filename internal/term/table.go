@@ -70,6 +70,12 @@ func (t Table) Render(width int, theme Theme) []string {
 	return lines
 }
 
+// Fits tells whether no line of the table is wider than width.
+func (t Table) Fits(width int) bool {
+	shown, widths := t.layout(width - t.Indent)
+	return len(t.Columns) == 0 || total(shown, widths) <= width-t.Indent
+}
+
 func (t Table) header(theme Theme) []Cell {
 	cells := make([]Cell, len(t.Columns))
 	for i, c := range t.Columns {
