@@ -18,6 +18,7 @@ type result struct {
 	execs  int64
 	fresh  int64 // inputs that reached new code
 	failed bool
+	late   bool   // it did not fail: Go ended it while a worker was busy
 	why    string // first line of the failure; "" none
 	input  string // file of the failing input, below the package; "" none
 }
@@ -25,7 +26,10 @@ type result struct {
 var (
 	progress = regexp.MustCompile(`execs: (\d+) .*new interesting: (\d+)`)
 	input    = regexp.MustCompile(`Failing input written to (\S+)`)
-	failure  = regexp.MustCompile(`(?m)^\s+(?:--- FAIL: \S+ \([^)]*\)\s+)?(\S+\.go:\d+: .+|panic: .+)$`)
+	// late is what Go says of its own end of the time, where a worker was busy then.
+	late    = regexp.MustCompile(`(?m)^\s+context deadline exceeded$`)
+	hung    = regexp.MustCompile(`(?m)^\s+(fuzzing process hung or terminated unexpectedly.*)$`)
+	failure = regexp.MustCompile(`(?m)^\s+(?:--- FAIL: \S+ \([^)]*\)\s+)?(\S+\.go:\d+: .+|panic: .+)$`)
 )
 
 // read takes the last progress and the first failure from what go test said.
@@ -38,9 +42,12 @@ func read(t target, said string) result {
 	if m := input.FindStringSubmatch(said); m != nil {
 		r.input = m[1]
 	}
-	if m := failure.FindStringSubmatch(said); m != nil {
-		r.why = strings.TrimSpace(m[1])
+	for _, why := range []*regexp.Regexp{failure, hung} {
+		if m := why.FindStringSubmatch(said); m != nil && r.why == "" {
+			r.why = strings.TrimSpace(m[1])
+		}
 	}
+	r.late = r.input == "" && r.why == "" && late.MatchString(said)
 	return r
 }
 

@@ -44,6 +44,12 @@ func TestRead(t *testing.T) {
 
 	assert.Equal(t, "none, but the time was too short to try a new input", read(at, "PASS").finding())
 
+	got = read(at, "--- FAIL: FuzzClassify (61.02s)\n    context deadline exceeded\nFAIL\n")
+	assert.True(t, got.late, "no finding")
+	got = read(at, "--- FAIL: FuzzClassify (9s)\n    fuzzing process hung or terminated unexpectedly: exit status 2\nFAIL\n")
+	got.failed = true
+	assert.Equal(t, "fuzzing process hung or terminated unexpectedly: exit status 2", got.finding())
+
 	got = read(at, "build failed")
 	got.failed = true
 	assert.Equal(t, "it failed without an input", got.finding())
