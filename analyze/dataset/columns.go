@@ -30,7 +30,7 @@ type Column struct {
 // Columns lists the columns that the files of a table hold; nil for an unknown
 // table. Beside them stand source and month, which are in the files' paths.
 func Columns(name string) []Column {
-	tables := (&Rows{}).tables()
+	tables := append((&Rows{}).tables(), sideTables()...)
 	i := slices.IndexFunc(tables, func(t table) bool { return t.name == name })
 	if i < 0 {
 		return nil

@@ -22,6 +22,9 @@ func TestColumns(t *testing.T) {
 	for _, table := range Tables() {
 		assert.Equal(t, "part", Columns(table)[0].Name, table)
 	}
+	for _, table := range SideTables() {
+		assert.NotEmpty(t, Columns(table), table)
+	}
 	assert.Equal(t, NumberType, Columns("calibration")[5].Type, "factor")
 	assert.Empty(t, Columns("no-such-table"))
 }
