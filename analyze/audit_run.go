@@ -2,9 +2,13 @@ package analyze
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"sync"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/fclog/fclog/internal/bug"
 )
 
 // topItems is how many single pieces of content an audit lists.
@@ -12,22 +16,73 @@ const topItems = 20
 
 // RunAudit answers everything the audit report shows from the selected sessions.
 func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
-	a := &auditor{ctx: ctx, db: db, audit: &Audit{SchemaVersion: SchemaVersion}}
-	steps := []func() error{
-		a.sessions, a.copies, a.totals, a.inclusive, a.kinds, a.costBasis, a.composition, a.unlogged, a.topItems, a.repeatedCalls, a.polling, a.cacheBreaks,
-		a.savings, a.growth, a.otherBilled, a.counting, a.missing, a.leftOut, a.problems,
-	}
-	for _, step := range steps {
+	a := &auditor{ctx: ctx, db: db, conn: db.conn, audit: &Audit{SchemaVersion: SchemaVersion}}
+	for _, step := range []func() error{a.sessions, a.copies, a.totals, a.inclusive} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("audit: %w", err)
 		}
 	}
+	// What takes longest comes first, and what the last of them needs before it.
+	err := a.atOnce([]func(*auditor) error{
+		(*auditor).composition, (*auditor).cacheBreaks, (*auditor).counting, (*auditor).polling, (*auditor).serialChains, (*auditor).savings,
+		(*auditor).topItems, (*auditor).repeatedCalls, (*auditor).growth, (*auditor).kinds, (*auditor).leftOut, (*auditor).costBasis,
+		(*auditor).unlogged, (*auditor).missing, (*auditor).otherBilled, (*auditor).problems,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	return a.audit, nil
 }
+
+// atOnce takes steps that need nothing of each other, on two connections at once:
+// most of a question about a usual session is planning, which DuckDB does with one
+// thread.
+func (a *auditor) atOnce(steps []func(*auditor) error) error {
+	ctx, stop := context.WithCancelCause(a.ctx)
+	defer stop(nil)
+	next := make(chan func(*auditor) error, len(steps))
+	for _, step := range steps {
+		next <- step
+	}
+	close(next)
+	var panics bug.Carrier
+	var all sync.WaitGroup
+	for _, conn := range []*sql.Conn{a.db.conn, a.db.second} {
+		worker := *a
+		worker.ctx, worker.conn = ctx, conn
+		all.Go(func() {
+			panics.Do(func() {
+				if err := worker.take(next); err != nil {
+					stop(err)
+				}
+			})
+		})
+	}
+	all.Wait()
+	panics.Drop()
+	return context.Cause(ctx) // the error that stopped the other, too
+}
+
+// take runs steps until none is left.
+func (a *auditor) take(steps <-chan func(*auditor) error) error {
+	for step := range steps {
+		if err := a.ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serialChains readies what the savings need beside what other questions need.
+func (a *auditor) serialChains() error { return a.db.fill(a.ctx, a.conn, "serial_chains") }
 
 type auditor struct {
 	ctx   context.Context
 	db    *DB
+	conn  *sql.Conn // one of the database's
 	audit *Audit
 	basis Basis               // of token counts over all sessions
 	twins map[sessionKey]bool // sessions with requests that a log of another format owns
@@ -38,7 +93,7 @@ type scan func(dest ...any) error
 
 // each runs a question and calls do for every row.
 func (a *auditor) each(question string, p Params, do func(scan) error) error {
-	rows, err := Ask(a.ctx, a.db, question, p)
+	rows, err := a.db.ask(a.ctx, a.conn, question, p)
 	if err != nil {
 		return err
 	}

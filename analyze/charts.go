@@ -70,7 +70,7 @@ type ItemKey struct {
 
 // RunCharts collects what pictures of an audit show.
 func RunCharts(ctx context.Context, db *DB, audit *Audit) (*Charts, error) {
-	c := &charter{auditor: auditor{ctx: ctx, db: db, audit: audit}, charts: &Charts{SessionID: largest(audit.Sessions)}}
+	c := &charter{auditor: auditor{ctx: ctx, db: db, conn: db.conn, audit: audit}, charts: &Charts{SessionID: largest(audit.Sessions)}}
 	for _, step := range []func() error{c.items, c.payloads, c.parts, c.lifetimes, c.spans} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("charts: %w", err)
@@ -81,7 +81,7 @@ func RunCharts(ctx context.Context, db *DB, audit *Audit) (*Charts, error) {
 
 // ItemTexts are the beginnings of the texts that the charts' items have.
 func ItemTexts(ctx context.Context, db *DB, charts *Charts) (map[ItemKey]string, error) {
-	a := auditor{ctx: ctx, db: db}
+	a := auditor{ctx: ctx, db: db, conn: db.conn}
 	out := map[ItemKey]string{}
 	for _, p := range []Params{{Limit: chartItems}, {Limit: lifetimeItems, Session: charts.SessionID}} {
 		err := a.each("heaviest-texts", p, func(s scan) error {

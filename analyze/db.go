@@ -43,8 +43,10 @@ type Options struct {
 type DB struct {
 	db   *sql.DB
 	conn *sql.Conn
-	tmp  string
-	root string // absolute path of the dataset
+	// second is for an audit, which asks two questions at once.
+	second *sql.Conn
+	tmp    string
+	root   string // absolute path of the dataset
 
 	// aside holds tables without rows that give an older dataset the columns of this
 	// version; "" not needed.
@@ -103,10 +105,24 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		func() error { return d.checkWhere(ctx, o.Selection.Where) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
 		func() error { return d.setUp(ctx, o.Selection) },
+		func() error { return d.openSecond(ctx, o) },
 		func() error { return d.seal(ctx) },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openSecond makes the second connection; the zone is a setting of each.
+func (d *DB) openSecond(ctx context.Context, o Options) (err error) {
+	if d.second, err = d.db.Conn(ctx); err != nil {
+		return err
+	}
+	for _, s := range zone(o.TZ) {
+		if _, err := d.second.ExecContext(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -126,6 +142,9 @@ func (d *DB) complete() error {
 // Close releases the database and its temporary files.
 func (d *DB) Close() error {
 	var errs []error
+	if d.second != nil {
+		errs = append(errs, d.second.Close())
+	}
 	if d.conn != nil {
 		errs = append(errs, d.conn.Close())
 	}
@@ -176,14 +195,17 @@ func settings(o Options, root, tmp, aside string) []string {
 		// Every second is how the texts' pattern begins, which is compared as it is.
 		"SET allowed_directories = [" + strings.Join(folders, ", ") + "]",
 	}
-	switch o.TZ {
+	return append(out, zone(o.TZ)...)
+}
+
+func zone(tz *time.Location) []string {
+	switch tz {
 	case nil:
-		out = append(out, "SET TimeZone = 'UTC'")
+		return []string{"SET TimeZone = 'UTC'"}
 	case time.Local: // DuckDB's own default; Go does not know its name
-	default:
-		out = append(out, "SET TimeZone = "+quote(o.TZ.String()))
+		return nil
 	}
-	return out
+	return []string{"SET TimeZone = " + quote(tz.String())}
 }
 
 // smallBytes is the size of a dataset without its texts up to which threads cost

@@ -51,7 +51,7 @@ type PayloadPart struct {
 // in order of start, requests in order of the log. It holds the stretches of one
 // session in memory, never a list of all parts of all requests.
 func Payload(ctx context.Context, db *DB, o PayloadOptions, emit func(PayloadRequest) error) error {
-	a := &auditor{ctx: ctx, db: db}
+	a := &auditor{ctx: ctx, db: db, conn: db.conn}
 	sessions, err := collect(a, "sessions", Params{}, func(s scan, id *string) error {
 		dest := make([]any, 14)
 		for i := range dest {

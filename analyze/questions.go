@@ -128,6 +128,11 @@ func (q Question) args(p Params) ([]any, error) {
 
 // Ask runs the shipped question of that name. The caller closes the rows.
 func Ask(ctx context.Context, db *DB, name string, p Params) (*sql.Rows, error) {
+	return db.ask(ctx, db.conn, name, p)
+}
+
+// ask runs a shipped question on one connection.
+func (d *DB) ask(ctx context.Context, conn *sql.Conn, name string, p Params) (*sql.Rows, error) {
 	q, err := FindQuestion(name)
 	if err != nil {
 		return nil, err
@@ -136,11 +141,11 @@ func Ask(ctx context.Context, db *DB, name string, p Params) (*sql.Rows, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := db.fill(ctx, q.SQL); err != nil {
+	if err := d.fill(ctx, conn, q.SQL); err != nil {
 		return nil, fmt.Errorf("question %s: %w", name, err)
 	}
 	// It is part of the program: a test asks Query whether it only reads.
-	rows, err := db.conn.QueryContext(ctx, q.SQL, args...)
+	rows, err := conn.QueryContext(ctx, q.SQL, args...)
 	if err != nil {
 		return nil, fmt.Errorf("question %s: %w", name, err)
 	}

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"context"
+	"database/sql"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -58,8 +59,8 @@ func readShared() ([]*shared, error) {
 }
 
 // named are the files of which a statement names a view.
-func named(all []*shared, sql string) (out []*shared) {
-	used := words.FindAllString(comments.ReplaceAllString(sql, ""), -1)
+func named(all []*shared, statement string) (out []*shared) {
+	used := words.FindAllString(comments.ReplaceAllString(statement, ""), -1)
 	for _, s := range all {
 		if slices.ContainsFunc(s.views, func(view string) bool { return slices.Contains(used, view) }) {
 			out = append(out, s)
@@ -71,37 +72,37 @@ func named(all []*shared, sql string) (out []*shared) {
 // makeViews makes what is no table a view.
 func (d *DB) makeViews(ctx context.Context) error {
 	for _, s := range d.shared {
-		if err := s.makeViews(ctx, d); err != nil {
+		if err := s.makeViews(ctx, d.conn); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-func (s *shared) makeViews(ctx context.Context, d *DB) error {
+func (s *shared) makeViews(ctx context.Context, conn *sql.Conn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.made || s.filled {
 		return nil
 	}
-	err := d.together(ctx, s.text)
+	err := together(ctx, conn, s.text)
 	s.made = err == nil
 	return err
 }
 
 // fill makes tables of what a shipped question names.
-func (d *DB) fill(ctx context.Context, sql string) error {
-	for _, s := range named(d.shared, sql) {
-		if err := s.fill(ctx, d); err != nil {
+func (d *DB) fill(ctx context.Context, conn *sql.Conn, question string) error {
+	for _, s := range named(d.shared, question) {
+		if err := s.fill(ctx, conn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *shared) fill(ctx context.Context, d *DB) error {
+func (s *shared) fill(ctx context.Context, conn *sql.Conn) error {
 	for _, needed := range s.needs {
-		if err := needed.fill(ctx, d); err != nil {
+		if err := needed.fill(ctx, conn); err != nil {
 			return err
 		}
 	}
@@ -114,7 +115,7 @@ func (s *shared) fill(ctx context.Context, d *DB) error {
 	for i := len(s.views) - 1; i >= 0 && s.made; i-- {
 		fmt.Fprintf(&drops, "DROP VIEW %s;\n", s.views[i])
 	}
-	err := d.together(ctx, drops.String()+strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE "))
+	err := together(ctx, conn, drops.String()+strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE "))
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -123,8 +124,8 @@ func (s *shared) fill(ctx context.Context, d *DB) error {
 }
 
 // together runs statements of which all or none have an effect.
-func (d *DB) together(ctx context.Context, statements string) error {
-	tx, err := d.conn.BeginTx(ctx, nil)
+func together(ctx context.Context, conn *sql.Conn, statements string) error {
+	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

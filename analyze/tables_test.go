@@ -40,7 +40,9 @@ func (tb tables) open(t testing.TB) *DB {
 	require.NoError(t, err)
 	conn, err := pool.Conn(ctx)
 	require.NoError(t, err)
-	d := &DB{db: pool, conn: conn, tmp: t.TempDir(), root: t.TempDir()}
+	second, err := pool.Conn(ctx)
+	require.NoError(t, err)
+	d := &DB{db: pool, conn: conn, second: second, tmp: t.TempDir(), root: t.TempDir()}
 	t.Cleanup(func() { d.Close() })
 	require.NoError(t, d.exec(ctx, d.sideViews("")...))
 	load(t, d, "sessions", tb.sessions)
@@ -53,7 +55,10 @@ func (tb tables) open(t testing.TB) *DB {
 	load(t, d, "reported", tb.reported)
 	load(t, d, "calibration", tb.calibration)
 	load(t, d, "problems", tb.problems)
-	require.NoError(t, d.exec(ctx, "SET TimeZone = 'UTC'"))
+	for _, c := range []*sql.Conn{conn, second} {
+		_, err := c.ExecContext(ctx, "SET TimeZone = 'UTC'")
+		require.NoError(t, err)
+	}
 	require.NoError(t, d.loadPrices(ctx, tb.prices))
 	require.NoError(t, d.setUp(ctx, Selection{}))
 	return d
