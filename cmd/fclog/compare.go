@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fclog/fclog/analyze/dataset"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
@@ -28,6 +29,7 @@ type compareFlags struct {
 	compact    bool
 	top        int
 	demo       bool
+	save       string
 }
 
 func compareCommand(a *app) *cobra.Command {
@@ -51,6 +53,7 @@ experiments.jsonl.`,
   fclog compare runs/base runs/candidate
   fclog compare runs/base runs/candidate --format html -o compare.html
   fclog compare runs/base runs/candidate --predicted replay.json
+  fclog compare runs/base runs/candidate --predicted replay.json --save dataset
   fclog compare runs/base runs/candidate --expect-parallel 2 --format json
   fclog compare ~/.freecode/eval-ab/2026-03-14.json
   fclog compare evals/experiments.jsonl --experiment 2026-09-04-coding-1`,
@@ -70,6 +73,7 @@ experiments.jsonl.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.StringVar(&f.predicted, "predicted", "", "`FILE` of 'fclog replay --format json', set beside what was measured")
+	flags.StringVar(&f.save, "save", "", "keep what became of the prediction in `DATASET`, for 'fclog outcomes' and later replays; needs --predicted")
 	flags.IntVar(&f.parallel, "expect-parallel", 0, "check that some response of every trial asks for `N` calls at once, 2 or more")
 	flags.StringVar(&f.experiment, "experiment", "", "only the experiment of that `NAME` in REPORT")
 	flags.BoolVar(&f.demo, "demo", false, "compare the bundled session with the same work without line numbers in reads")
@@ -86,6 +90,8 @@ func (f *compareFlags) check(cmd *cobra.Command, paths []string) error {
 		return usage(cmd, "--top %d must be 1 or more", f.top)
 	case f.compact && f.format != "json":
 		return usage(cmd, "--compact goes with --format json")
+	case f.save != "" && f.predicted == "":
+		return usage(cmd, "--save keeps what became of a prediction: give --predicted FILE, the JSON of a replay")
 	case f.experiment != "" && len(paths) == 2:
 		return usage(cmd, "--experiment goes with one REPORT")
 	}
@@ -95,6 +101,11 @@ func (f *compareFlags) check(cmd *cobra.Command, paths []string) error {
 func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error {
 	if err := f.check(cmd, paths); err != nil {
 		return err
+	}
+	if f.save != "" {
+		if err := dataset.Check(f.save); err != nil {
+			return fmt.Errorf("--save: %w", err)
+		}
 	}
 	o := compare.Options{ExpectParallel: f.parallel}
 	if f.predicted != "" {
@@ -160,7 +171,7 @@ func (a *app) compareLogs(cmd *cobra.Command, f *compareFlags, paths []string, o
 	o.Names = armNames(paths)
 	result := compare.Compare(arms[0], arms[1], o)
 	result.Warnings = append(result.Warnings, notes...)
-	return result, nil
+	return result, f.keep(result, arms, o.Predicted)
 }
 
 // armNames are the last parts of two paths, more of them where they are equal.
@@ -249,6 +260,9 @@ func (a *app) compareFolder(cmd *cobra.Command, f *compareFlags, path string, o 
 	if unknown > 0 {
 		result.Warnings = append(result.Warnings, term.Count(int64(unknown), "trial is", "trials are")+" left out: no result.json tells the arm")
 	}
+	if err := f.keep(result, [2][]compare.Trial(arms), o.Predicted); err != nil {
+		return err
+	}
 	if err := worthShowing(result); err != nil {
 		return err
 	}
@@ -288,7 +302,13 @@ func (a *app) compareReport(cmd *cobra.Command, f *compareFlags, path string, o 
 		if !list[0].Result.Comparable() {
 			return fmt.Errorf("%w: %s holds nothing to compare: no case, and no total, has a figure on both sides", errNothing, path)
 		}
+		if err := f.keep(list[0].Result, [2][]compare.Trial{}, o.Predicted); err != nil {
+			return err
+		}
 		return a.writeComparison(f, list[0].Result)
+	}
+	if f.save != "" {
+		return usage(cmd, "--save keeps one comparison: --experiment NAME says which of %s", strings.Join(namesOf(reports), ", "))
 	}
 	if !slices.ContainsFunc(list, func(e report.Experiment) bool { return e.Result.Comparable() }) {
 		return fmt.Errorf("%w: none of the %d experiments of %s has a case, or a total, with a figure on both sides", errNothing, len(list), path)

@@ -69,6 +69,14 @@ func (f *fleetFlags) choose(cmd *cobra.Command, sel *analyze.Selection) error {
 	return nil
 }
 
+// whereError makes what is wrong with --where an error of usage.
+func whereError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, analyze.ErrCondition) || errors.Is(err, analyze.ErrFunction) {
+		return usage(cmd, "--where: %w", err)
+	}
+	return err
+}
+
 // fleetReplay is a replay of more sessions than are held in memory.
 type fleetReplay struct {
 	*app
@@ -394,7 +402,18 @@ func (w *fleetReplay) rates(ctx context.Context) (detour.Rates, *fleet.Learnt, e
 		return detour.Rates{}, nil, err
 	}
 	rates := detour.FromCounts(seenCounts(seen), int64(len(w.sessions)))
-	return rates, nil, nil
+	if w.flags.noLearn {
+		return rates, nil, nil
+	}
+	outcomes, err := w.fleet.Outcomes(ctx)
+	if err != nil {
+		return detour.Rates{}, nil, err
+	}
+	rates, lesson := rates.Learn(foundIn(outcomes))
+	if lesson == nil {
+		return rates, nil, nil
+	}
+	return rates, &fleet.Learnt{Outcomes: lesson.Outcomes, Weight: lesson.Weight, Factor: lesson.Factor}, nil
 }
 
 // replayFleet replays a fleet and writes what came of it.
@@ -405,7 +424,7 @@ func (a *app) replayFleet(ctx context.Context, w *fleetReplay) (err error) {
 	}
 	part, err := w.flags.whichShard()
 	if err != nil {
-		return err
+		return fmt.Errorf("--shard: %w", err)
 	}
 	if !part.None() && w.into == w.fleet.Aside() {
 		return fmt.Errorf("--shard leaves estimates in a dataset for a later run: name a dataset, and leave out --no-save")

@@ -117,6 +117,8 @@ func (f *replayFlags) check(cmd *cobra.Command, paths []string) error {
 		return usage(cmd, "--demo replays the bundled session and takes no PATH")
 	case f.top < 1:
 		return usage(cmd, "--top %d must be 1 or more", f.top)
+	case f.shard != "" && f.together():
+		return usage(cmd, "--shard replays sessions one by one: leave out --calibrate, --diff, --with-text and --emit")
 	case f.lines < 1:
 		return usage(cmd, "--lines %d must be 1 or more", f.lines)
 	case f.compact && f.format != "json":
@@ -152,7 +154,7 @@ func (a *app) replay(cmd *cobra.Command, f *replayFlags, paths []string) error {
 		return err
 	}
 	r := request{paths: paths, selection: sel, zone: zone, demo: f.demo, prices: f.prices, redact: f.redact}
-	return a.replayRequest(cmd.Context(), f, r, uses)
+	return whereError(cmd, a.replayRequest(cmd.Context(), f, r, uses))
 }
 
 // replayRequest replays what a request names: a handful of sessions together, more

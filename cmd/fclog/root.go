@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/internal/nearest"
+	"github.com/fclog/fclog/internal/term"
 )
 
 func rootCommand(a *app) *cobra.Command {
@@ -40,7 +41,7 @@ never changes a log. It reads
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(auditCommand(a), importCommand(a), queryCommand(a), payloadCommand(a), sessionsCommand(a),
-		replayCommand(a), compareCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), shardsCommand(a), formatsCommand(a))
+		replayCommand(a), compareCommand(a), outcomesCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), shardsCommand(a), formatsCommand(a))
 	root.AddCommand(manCommand())
 	addCompletion(root)
 	return root
@@ -64,10 +65,14 @@ func usage(cmd *cobra.Command, format string, args ...any) error {
 // checked makes the error of an argument check a usage error.
 func checked(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usage(cmd, "%w", err)
+		err := check(cmd, args)
+		switch {
+		case err == nil:
+			return nil
+		case strings.HasPrefix(err.Error(), "requires at least"), strings.HasPrefix(err.Error(), "accepts"): // cobra's words
+			return usage(cmd, "%s given; it is 'fclog %s'", term.Count(int64(len(args)), "argument", "arguments"), cmd.Use)
 		}
-		return nil
+		return usage(cmd, "%w", err)
 	}
 }
 
@@ -78,5 +83,13 @@ func oneOf(cmd *cobra.Command, flag, value string, allowed []string) error {
 			return nil
 		}
 	}
-	return usage(cmd, "--%s %q is not one of %s%s", flag, value, strings.Join(allowed, ", "), nearest.Hint(value, allowed))
+	return notOneOf(cmd, fmt.Sprintf("--%s %q", flag, value), value, allowed)
+}
+
+// notOneOf says what is allowed, the nearest first: lists may be long.
+func notOneOf(cmd *cobra.Command, what, value string, allowed []string) error {
+	if near := nearest.Hint(value, allowed); near != "" {
+		return usage(cmd, "%s is unknown%s; there are %s", what, near, strings.Join(allowed, ", "))
+	}
+	return usage(cmd, "%s is not one of %s", what, strings.Join(allowed, ", "))
 }

@@ -97,8 +97,9 @@ func (p Prediction) share() *float64 {
 
 // Track is how good past predictions of one figure were.
 type Track struct {
-	Outcomes int      `json:"outcomes"`          // that hold prediction, measurement and interval
-	Inside   int      `json:"inside"`            // predictions inside the 95 % interval of the measurement
+	Outcomes int      `json:"outcomes"`          // that hold prediction and measurement
+	Bounded  int      `json:"with_interval"`     // of them, whose measurement has an interval: more than one task
+	Inside   int      `json:"inside"`            // of those, predictions inside the 95 % interval
 	Error    *float64 `json:"mean_signed_error"` // mean of measured - predicted, as a log ratio; nil none
 	Spread   *float64 `json:"standard_error"`    // of that mean; nil fewer than two
 }
@@ -134,22 +135,26 @@ func (o Outcome) WithDetours() *float64 {
 
 // tracker collects errors of one figure.
 type tracker struct {
-	errors []float64
-	inside int
+	errors          []float64
+	bounded, inside int
 }
 
 func (t *tracker) add(predicted, measured, low, high *float64) {
-	if predicted == nil || measured == nil || low == nil || high == nil {
+	if predicted == nil || measured == nil {
 		return
 	}
 	t.errors = append(t.errors, *measured-*predicted)
+	if low == nil || high == nil || *low == *high {
+		return
+	}
+	t.bounded++
 	if *low <= *predicted && *predicted <= *high {
 		t.inside++
 	}
 }
 
 func (t *tracker) track() Track {
-	out := Track{Outcomes: len(t.errors), Inside: t.inside}
+	out := Track{Outcomes: len(t.errors), Bounded: t.bounded, Inside: t.inside}
 	if len(t.errors) > 0 {
 		out.Error = new(mean(t.errors))
 	}

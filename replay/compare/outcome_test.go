@@ -45,6 +45,8 @@ func TestRecordByHand(t *testing.T) {
 	r := RecordOf([]Outcome{at(-0.2, -0.1, -0.15, -0.05), at(-0.1, -0.12, -0.2, 0), {Variant: "without figures"}})
 	assert.Equal(t, 2, r.PerRequest.Outcomes)
 	assert.Equal(t, 1, r.PerRequest.Inside)
+	assert.Equal(t, 2, r.PerRequest.Bounded)
+	assert.Zero(t, RecordOf([]Outcome{at(0, 0, 0, 0)}).PerRequest.Bounded, "one task has no interval")
 	assert.InDelta(t, 0.04, *r.PerRequest.Error, 1e-12)
 	// Deviations ±0.06: variance 0.0072, of the mean 0.0036.
 	assert.InDelta(t, 0.06, *r.PerRequest.Spread, 1e-12)

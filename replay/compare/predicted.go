@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
@@ -30,6 +31,23 @@ type Prediction struct {
 	Verdict          string
 	Basis            string
 	Problems         []string // keys that are not of the expected type
+}
+
+// PredictionsOf takes the variants of a replay as they are.
+func PredictionsOf(r *replay.Report) []Prediction {
+	var out []Prediction
+	for _, e := range r.Variants {
+		p := Prediction{
+			Variant: e.Variant, Sessions: len(r.Sessions), BaselineRequests: new(r.Baseline.Requests), BaselineInput: r.Baseline.InputTokens,
+			BaselineOutput: r.Baseline.OutputTokens, BaselineCostUSD: r.Baseline.CostUSD, Requests: new(e.Requests), Input: e.InputTokens,
+			Output: e.OutputTokens, CostUSD: e.CostUSD, Verdict: e.Verdict, Basis: e.Basis,
+		}
+		if d := e.Detours; d != nil {
+			p.Detours, p.DetoursLow, p.DetoursHigh, p.LossyItems = &d.Expected, &d.Low, &d.High, &d.Evidence.Edits
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // ReadPredictions reads the variants of a replay in its JSON form.

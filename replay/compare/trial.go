@@ -3,6 +3,7 @@ package compare
 import (
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/replay"
@@ -18,6 +19,7 @@ type Trial struct {
 	Passed   *bool    // nil not recorded
 	Score    *float64 // as recorded, higher is better; nil not recorded
 	Excluded string   // why it does not count (it died on infrastructure); "" it counts
+	Started  time.Time
 	Sums
 }
 
@@ -102,7 +104,7 @@ func TrialOf(recs []replay.Recording, cost Cost) Trial {
 		return Trial{}
 	}
 	main := recs[0].Session
-	t := Trial{Name: filepath.Base(main.File), Source: main.Source, Task: Task{Prompt: PromptHash(main)}}
+	t := Trial{Name: filepath.Base(main.File), Source: main.Source, Task: Task{Prompt: PromptHash(main)}, Started: main.Started}
 	if main.File == "" || filepath.Base(main.File) == "events.jsonl" {
 		t.Name = main.ID
 	}
