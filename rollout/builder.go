@@ -47,14 +47,14 @@ func NewBuilder(source string) *Builder {
 // Text stores s, once however often it comes, and returns its ID. s must be
 // valid UTF-8 (see the logfile package).
 func (b *Builder) Text(s string) TextID {
-	hash := sha256.Sum256([]byte(s))
+	hash := sumOf(s)
 	return b.intern(Text{Hash: hash, S: s, Chars: utf8.RuneCountInString(s), Bytes: len(s)})
 }
 
 // OpaqueText stores only hash and size of data that has no words: image data,
 // encrypted reasoning.
 func (b *Builder) OpaqueText(data string) TextID {
-	hash := sha256.Sum256([]byte(data))
+	hash := sumOf(data)
 	return b.intern(Text{Hash: hash, Chars: utf8.RuneCountInString(data), Bytes: len(data), Opaque: true})
 }
 
@@ -62,6 +62,22 @@ func (b *Builder) OpaqueText(data string) TextID {
 // Unicode code points and bytes.
 func (b *Builder) OpaqueSum(hash [32]byte, chars, bytes int) TextID {
 	return b.intern(Text{Hash: hash, Chars: chars, Bytes: bytes, Opaque: true})
+}
+
+// sumOf is the SHA-256 of s. A text is copied bit by bit, not as a whole.
+func sumOf(s string) (sum [sha256.Size]byte) {
+	var buf [4 << 10]byte
+	if len(s) <= len(buf) {
+		return sha256.Sum256(buf[:copy(buf[:], s)])
+	}
+	h := sha256.New()
+	for len(s) > 0 {
+		n := copy(buf[:], s)
+		h.Write(buf[:n])
+		s = s[n:]
+	}
+	h.Sum(sum[:0])
+	return sum
 }
 
 func (b *Builder) intern(t Text) TextID {

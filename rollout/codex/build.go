@@ -1,8 +1,6 @@
 package codex
 
 import (
-	"fmt"
-
 	"github.com/zeebo/xxh3"
 
 	"github.com/fclog/fclog/rollout"
@@ -162,7 +160,7 @@ func (b *builder) step(s step) {
 	case s.meta != nil:
 		b.meta(*s.meta)
 	case s.item != nil:
-		b.item(*s.item, s)
+		b.item(s.item, s)
 	case s.policy != nil:
 		if l, ok := s.policy.historyBytes(); ok {
 			b.historyBytes = l
@@ -224,7 +222,7 @@ func (b *builder) event(e event) {
 }
 
 // item adds a response item to the history.
-func (b *builder) item(it item, at step) {
+func (b *builder) item(it *item, at step) {
 	s, known := sideOf(it)
 	if !known || s == sideNone {
 		return
@@ -262,7 +260,7 @@ type part struct {
 
 // unit turns a response item into items of the session and puts them at the end
 // of the chain.
-func (b *builder) unit(it item, s side, request int, parts []part) *unit {
+func (b *builder) unit(it *item, s side, request int, parts []part) *unit {
 	u := &unit{reasoning: it.Type.V == "reasoning"}
 	u.prompt = isUserPrompt(it)
 	u.context = it.Type.V == "message" && s == sideInput && !u.prompt
@@ -282,15 +280,17 @@ func (b *builder) unit(it item, s side, request int, parts []part) *unit {
 // keeps items without naming them.
 type unitKey = xxh3.Uint128
 
-func keyOf(it item, parts []part) unitKey {
-	var h xxh3.Hasher
-	fmt.Fprintf(&h, "%q %q %q", it.Type.V, it.Role.V, it.CallID.V)
-	for _, p := range parts {
-		fmt.Fprintf(&h, " %d %d:", len(p.text), p.sealed.bytes)
-		_, _ = h.WriteString(p.text)
-		_, _ = h.Write(p.sealed.hash[:])
+func keyOf(it *item, parts []part) unitKey {
+	var buf [512]byte
+	key := buf[:0]
+	for _, s := range []string{it.Type.V, it.Role.V, it.CallID.V} {
+		key = append(append(key, s...), 0xFF) // stands in no text
 	}
-	return h.Sum128()
+	for _, p := range parts {
+		sum := xxh3.HashString128(p.text).Bytes()
+		key = append(append(key, sum[:]...), p.sealed.hash[:]...)
+	}
+	return xxh3.Hash128(key)
 }
 
 func (b *builder) put(u *unit, p part) {

@@ -10,7 +10,7 @@ import (
 const abortedText = "aborted"
 
 // call records a tool call whose item has just been added.
-func (b *builder) call(u *unit, it item, s step) {
+func (b *builder) call(u *unit, it *item, s step) {
 	id := first(it.CallID.V, it.ID.V)
 	if id == "" {
 		id = fmt.Sprintf("%s@%d", toolName(it), s.line)
@@ -19,7 +19,7 @@ func (b *builder) call(u *unit, it item, s step) {
 	args := u.items[0]
 	c := rollout.Call{
 		Request: b.request, ID: b.uniqueID(id), Tool: toolName(it), ArgsItem: args, ResultItem: -1,
-		Inherited: s.record < b.own, Time: s.at, Line: s.line, Args: b.b.Text(text),
+		Inherited: s.record < b.own, Time: s.at, Line: s.line, Args: b.argsText(args, text),
 	}
 	describe(&c, it, text)
 	index := b.b.Call(c)
@@ -38,6 +38,15 @@ func (b *builder) call(u *unit, it item, s step) {
 	}
 }
 
+// argsText is the text of a call's arguments, which mostly is that of its item.
+func (b *builder) argsText(item int, text string) rollout.TextID {
+	id := b.b.Session.Items[item].Text
+	if t := b.b.Session.Texts[id]; !t.Opaque && t.S == text {
+		return id
+	}
+	return b.b.Text(text)
+}
+
 // uniqueID numbers the repetitions of an ID.
 func (b *builder) uniqueID(id string) string {
 	b.used[id]++
@@ -54,7 +63,7 @@ func (b *builder) uniqueID(id string) string {
 
 // output ties an output that has just been added to its call. One without a call
 // is dropped on the wire.
-func (b *builder) output(u *unit, it item, line int) {
+func (b *builder) output(u *unit, it *item, line int) {
 	index, ok := b.calls[it.CallID.V]
 	if !ok {
 		b.takeOut(u)

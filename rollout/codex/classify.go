@@ -60,7 +60,7 @@ var kindPrefixes = []marker{
 // classifyPart tells what element i of a message is: by its label when the log
 // has one for every element, else by the marker at the start of its text, else
 // by the role.
-func classifyPart(it item, i int) class {
+func classifyPart(it *item, i int) class {
 	if it.Role.V == "assistant" {
 		return class{kind: rollout.AssistantText, label: it.Phase.V}
 	}

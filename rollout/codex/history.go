@@ -139,7 +139,7 @@ func (b *builder) putBack(u *unit) {
 
 // newUnit adds what a compaction brought in: its summary, or context rendered
 // anew.
-func (b *builder) newUnit(it item, s side, author int, parts []part, summary string) {
+func (b *builder) newUnit(it *item, s side, author int, parts []part, summary string) {
 	u := b.unit(it, s, -1, parts)
 	for k, i := range u.items {
 		target := &b.b.Session.Items[i]
@@ -186,7 +186,7 @@ func (b *builder) rebuildHistory(c compaction, author int) {
 			b.shorten(u, int64(len(u.text))+left)
 		}
 	}
-	u := &unit{text: c.Message.V, key: keyOf(item{}, []part{{text: c.Message.V}})}
+	u := &unit{text: c.Message.V, key: keyOf(&item{}, []part{{text: c.Message.V}})}
 	b.put(u, part{text: c.Message.V, item: rollout.Item{
 		Kind: rollout.Summary, Role: rollout.RoleUser, Label: "compaction", Origin: rollout.Logged, Request: author,
 	}})

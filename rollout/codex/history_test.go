@@ -54,7 +54,7 @@ func TestRollBackTwoTurns(t *testing.T) {
 
 func TestClassification(t *testing.T) {
 	labelled := `{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /x"},{"type":"input_text","text":"mine"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["user.text","permissions.instructions"]}}`
-	it := decode[item]([]byte(labelled))
+	it := newItem([]byte(labelled))
 	assert.True(t, classifyPart(it, 0).human, "the label wins over the marker")
 	assert.Equal(t, "permissions", classifyPart(it, 1).label)
 	it.Pass.V.Kinds.V = it.Pass.V.Kinds.V[:1]

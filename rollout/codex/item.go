@@ -43,8 +43,8 @@ var itemSides = map[string]side{
 }
 
 // itemOf decodes the response item of a record.
-func itemOf(rec record) item {
-	it := within[item](rec.payload)
+func itemOf(rec record) *item {
+	it := newItem(rec.payload)
 	if rec.typ == typeAgentMsg {
 		it.Type.V = "agent_message"
 	}
@@ -52,13 +52,21 @@ func itemOf(rec record) item {
 	return it
 }
 
+func newItem(raw []byte) *item {
+	it := &item{}
+	if logfile.Decode(orNull(raw), it) != nil {
+		return &item{}
+	}
+	return it
+}
+
 // settle derives what is asked for more than once, and lets go of the record.
 func (it *item) settle(raw []byte) {
 	it.outputs, it.listed = outputParts(it.Output), it.Output.Kind() == '['
 	it.sealed = sealedValue(it.Encrypted)
-	switch s, _ := sideOf(*it); {
+	switch s, _ := sideOf(it); {
 	case s == sideOutput && it.Type.V != "message" && it.Type.V != "reasoning":
-		it.call = callText(*it)
+		it.call = callText(it)
 	case sentWhole[it.Type.V]:
 		it.whole = wholeText(raw)
 	}
@@ -98,7 +106,7 @@ func (s sealed) or(other string) sealed {
 	return sealedText(other)
 }
 
-func sideOf(it item) (s side, known bool) {
+func sideOf(it *item) (s side, known bool) {
 	if it.Type.V == "message" {
 		if it.Role.V == "assistant" {
 			return sideOutput, true
@@ -110,7 +118,7 @@ func sideOf(it item) (s side, known bool) {
 }
 
 // isOutput says whether an item answers a call.
-func isOutput(it item) bool {
+func isOutput(it *item) bool {
 	switch it.Type.V {
 	case "function_call_output", "custom_tool_call_output", "tool_search_output":
 		return true
@@ -120,7 +128,7 @@ func isOutput(it item) bool {
 
 // needsOutput says whether a call is answered by an item of its own; the others
 // run on the server.
-func needsOutput(it item) bool {
+func needsOutput(it *item) bool {
 	switch it.Type.V {
 	case "function_call", "custom_tool_call", "local_shell_call", "tool_search_call":
 		return true
@@ -129,7 +137,7 @@ func needsOutput(it item) bool {
 }
 
 // isUserPrompt says whether an item is what a person wrote.
-func isUserPrompt(it item) bool {
+func isUserPrompt(it *item) bool {
 	if it.Type.V != "message" || it.Role.V != "user" {
 		return false
 	}
@@ -169,7 +177,7 @@ func outputParts(raw jsontext.Value) []content {
 }
 
 // callText is what a call carries: its arguments as compact JSON, or free text.
-func callText(it item) string {
+func callText(it *item) string {
 	switch it.Type.V {
 	case "custom_tool_call":
 		return it.Input.V
@@ -231,7 +239,7 @@ func wholeText(raw []byte) string {
 const bytesPerToken = 4
 
 // visibleSize estimates the tokens of an item's readable text.
-func visibleSize(it item) int64 {
+func visibleSize(it *item) int64 {
 	var n float64
 	for _, c := range it.Content.V {
 		n += textSize(c.V.Text.V)
@@ -264,7 +272,7 @@ func textSize(s string) float64 {
 
 // encryptedSize is Codex's own estimate of the bytes inside encrypted reasoning
 // of that base64 length; at least 1 when there is any.
-func encryptedSize(it item) int64 {
+func encryptedSize(it *item) int64 {
 	if it.Type.V != "reasoning" || it.sealed.bytes == 0 {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // parts splits a response item into what is sent separately.
-func (b *builder) parts(it item) []part {
+func (b *builder) parts(it *item) []part {
 	switch it.Type.V {
 	case "message":
 		return b.messageParts(it)
@@ -33,7 +33,7 @@ func (b *builder) parts(it item) []part {
 	return []part{b.callPart(it)}
 }
 
-func (b *builder) messageParts(it item) []part {
+func (b *builder) messageParts(it *item) []part {
 	var out []part
 	for i, c := range it.Content.V {
 		cl := classifyPart(it, i)
@@ -76,7 +76,7 @@ func (b *builder) imagePart(c content, role rollout.Role, tool string) part {
 
 // reasoningParts gives the readable summary and the encrypted text, which go
 // back separately. The encrypted text has the size the response's usage gives.
-func (b *builder) reasoningParts(it item) []part {
+func (b *builder) reasoningParts(it *item) []part {
 	var out []part
 	add := func(parts []logfile.Lenient[content], label string) {
 		for _, c := range parts {
@@ -122,7 +122,7 @@ func (b *builder) reasoningTokens() *int64 {
 	return &p.reasoning[k]
 }
 
-func (b *builder) callPart(it item) part {
+func (b *builder) callPart(it *item) part {
 	p := part{text: it.call, item: rollout.Item{Kind: rollout.ToolCall, Role: rollout.RoleAssistant, Tool: toolName(it), Label: it.Namespace.V, Origin: rollout.Logged}}
 	switch it.Type.V {
 	case "custom_tool_call":
@@ -138,7 +138,7 @@ func (b *builder) callPart(it item) part {
 	return p
 }
 
-func toolName(it item) string {
+func toolName(it *item) string {
 	switch it.Type.V {
 	case "local_shell_call":
 		return "local_shell"
@@ -155,7 +155,7 @@ func toolName(it item) string {
 // outputParts gives the texts of an output as they were sent: the JSON form of
 // old shells re-rendered where Codex did so, tools that do not cut their own
 // output cut to the size with which it enters the history.
-func (b *builder) outputParts(it item) []part {
+func (b *builder) outputParts(it *item) []part {
 	tool, class, label := b.answeredTool(it)
 	budget := b.historyBytes
 	var out []part
@@ -222,7 +222,7 @@ func (b *builder) rerendered() bool {
 }
 
 // answeredTool names the tool whose call an output answers.
-func (b *builder) answeredTool(it item) (tool string, class rollout.ToolClass, label string) {
+func (b *builder) answeredTool(it *item) (tool string, class rollout.ToolClass, label string) {
 	c, ok := b.calls[it.CallID.V]
 	if !ok {
 		return it.Name.V, rollout.OtherTool, ""

@@ -183,7 +183,7 @@ type compaction struct {
 	History    logfile.Lenient[[]jsontext.Value] `json:"replacement_history"`
 	ResponseID logfile.Lenient[string]           `json:"compaction_response_id"`
 
-	items []item // of the history
+	items []*item // of the history
 }
 
 type threadSpawn struct {

@@ -178,8 +178,8 @@ func (f *facts) record(raw []byte, line int) {
 		s.meta = new(decode[meta](rec.payload))
 		f.metas = append(f.metas, metaAt{*s.meta, n})
 	case typeItem, typeAgentMsg:
-		s.item = new(itemOf(rec))
-		f.item(*s.item, m)
+		s.item = itemOf(rec)
+		f.item(s.item, m)
 	case typeEvent:
 		e := within[event](rec.payload)
 		f.event(e, m)
@@ -219,7 +219,7 @@ var replayed = map[string]bool{"thread_rolled_back": true, "mcp_tool_call_end": 
 func compactionOf(payload []byte) compaction {
 	c := within[compaction](payload)
 	for _, raw := range c.History.V {
-		it := within[item](raw)
+		it := newItem(raw)
 		it.settle(raw)
 		c.items = append(c.items, it)
 	}
@@ -258,7 +258,7 @@ func (f *facts) model(record int, model, provider string) {
 }
 
 // item marks a response item by its side of the conversation.
-func (f *facts) item(it item, m mark) {
+func (f *facts) item(it *item, m mark) {
 	f.turn(m.record, it.Pass.V.TurnID.V)
 	m.size = visibleSize(it)
 	switch side, known := sideOf(it); {

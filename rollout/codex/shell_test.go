@@ -117,7 +117,7 @@ func TestPolls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			call := rollout.Call{Tool: c.tool}
-			describe(&call, item{Type: logfile.Lenient[string]{V: "function_call"}}, c.args)
+			describe(&call, &item{Type: logfile.Lenient[string]{V: "function_call"}}, c.args)
 			settle(&call, parseOutput([]string{c.output}))
 			assert.Equal(t, c.class, call.Class)
 			assert.Equal(t, c.poll, call.Poll)

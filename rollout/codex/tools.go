@@ -33,7 +33,7 @@ type arguments struct {
 }
 
 // describe fills what the arguments of a call tell.
-func describe(c *rollout.Call, it item, text string) {
+func describe(c *rollout.Call, it *item, text string) {
 	args := decode[arguments]([]byte(text))
 	c.Class = toolClasses[c.Tool]
 	switch {

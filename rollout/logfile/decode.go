@@ -22,7 +22,7 @@ import (
 // Unmarshal decodes one JSON value with the options every reader needs. Strings
 // come out as valid UTF-8.
 func Unmarshal(raw []byte, v any) error {
-	if whole(raw) && utf8.Valid(raw) && (&cursor{b: raw}).into(v) {
+	if whole(raw) && utf8.Valid(raw) && decode(raw, false, v) {
 		return nil
 	}
 	return json.Unmarshal(raw, v, options)
@@ -32,10 +32,26 @@ func Unmarshal(raw []byte, v any) error {
 // JSON need not be checked again. A jsontext.Value that it sets is a part of raw:
 // whoever keeps one for longer than the record makes a copy.
 func Decode(raw []byte, v any) error {
-	if (&cursor{b: raw, alias: true}).into(v) {
+	if decode(raw, true, v) {
 		return nil
 	}
 	return json.Unmarshal(raw, v, options)
+}
+
+// cursors are used again with their buffers, but for those larger than keptBuffer.
+var cursors = sync.Pool{New: func() any { return new(cursor) }}
+
+const keptBuffer = 1 << 20
+
+func decode(raw []byte, alias bool, v any) bool {
+	c := cursors.Get().(*cursor)
+	c.b, c.i, c.alias = raw, 0, alias
+	ok := c.into(v)
+	c.b = nil
+	if cap(c.text) <= keptBuffer {
+		cursors.Put(c)
+	}
+	return ok
 }
 
 // whole says whether raw is one valid JSON value and nothing else.

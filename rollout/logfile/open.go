@@ -80,6 +80,9 @@ func decompress(f *os.File, buffer int) (source, error) {
 	if info.Size() == 0 {
 		return source{}, fmt.Errorf("%w: the file is empty", ErrNotLog)
 	}
+	if info.Size() < int64(buffer) {
+		buffer = max(int(info.Size()), headBuffer)
+	}
 	raw := bufio.NewReaderSize(io.LimitReader(f, info.Size()), buffer)
 	head, err := raw.Peek(len(lfsMagic))
 	if err != nil && !errors.Is(err, io.EOF) {
