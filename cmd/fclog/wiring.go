@@ -20,6 +20,7 @@ import (
 	"github.com/fclog/fclog/internal/pricing"
 	"github.com/fclog/fclog/internal/progress"
 	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/internal/tokens"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/formats"
 )
@@ -106,11 +107,16 @@ func (a *app) scratch() (*source, error) {
 
 // fill imports what was named into the source's dataset.
 func (a *app) fill(ctx context.Context, s *source, r request) error {
+	counter := tokens.New()
+	if r.keep == "" {
+		// Something will be counted: the vocabulary is loaded while logs are looked for.
+		go counter.Count(tokens.O200K, "a")
+	}
 	files, err := a.find(ctx, s, r)
 	if err != nil {
 		return err
 	}
-	summary, err := a.bring(ctx, s.dir, files, dataset.Options{Scratch: true, Redact: r.redact})
+	summary, err := a.bring(ctx, s.dir, files, dataset.Options{Scratch: true, Redact: r.redact, Tokens: counter})
 	if err != nil {
 		return err
 	}
