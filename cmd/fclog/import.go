@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,8 @@ type importFlags struct {
 	compact bool
 	demo    bool
 	shard   string
+	watch   bool
+	poll    time.Duration
 }
 
 func importCommand(a *app) *cobra.Command {
@@ -40,7 +43,12 @@ a name, or a password in a sentence, it does not.
 many machines as there are, can write into one DATASET at the same time. Which
 shard a file belongs to follows from its path below the named folder alone: the
 SHA-256 of it modulo N. A shard may run again at any time; 'fclog shards' says
-which are left. See docs/fleet.md.`,
+which are left. See docs/fleet.md.
+
+--watch goes on after the import and reads what changes below PATH, by
+notifications of the system, so that what agents later delete or compact is kept.
+It ends with Ctrl-C. Between two changes others can read and write the dataset.
+Folders of other machines send no notifications: --poll 30s looks at them that often.`,
 		Example: `  fclog import --demo -o dataset
   fclog import --compact dataset
   fclog import ~/.codex/sessions -o dataset --shard 3/8
@@ -63,6 +71,8 @@ which are left. See docs/fleet.md.`,
 	flags.BoolVar(&f.noText, "no-text", false, "keep hashes and counts only, no text of the logs")
 	flags.BoolVar(&f.redact, "redact", false, redactUsage)
 	flags.StringVar(&f.shard, "shard", "", "only part `I/N` of the files, such as 3/8; others may write the other parts at the same time")
+	flags.BoolVar(&f.watch, "watch", false, "go on and import what changes, until Ctrl-C")
+	flags.DurationVar(&f.poll, "poll", 0, "with --watch: look at all files every `TIME`, such as 30s, instead of waiting for notifications")
 	flags.BoolVar(&f.compact, "compact", false, "merge small files of the dataset afterwards; with a dataset as PATH nothing else")
 	return cmd
 }
@@ -73,6 +83,12 @@ func (a *app) importLogs(cmd *cobra.Command, f *importFlags, paths []string) (er
 	}
 	if f.dataset == "" {
 		return usage(cmd, "-o DATASET is missing: the folder to import into")
+	}
+	if f.poll != 0 && !f.watch {
+		return usage(cmd, "--poll belongs to --watch")
+	}
+	if f.watch {
+		return a.follow(cmd, f, paths)
 	}
 	which, err := f.whichShard(cmd)
 	if err != nil {

@@ -114,7 +114,7 @@ func TestShardUsage(t *testing.T) {
 		{"import LOGS -o DIR --shard 1/3 --compact", 2, "merge when all shards are complete"},
 		{"shards DIR LOGS", 2, "how many shards there are"},
 		{"shards DIR LOGS --of 0", 2, "how many shards there are"},
-		{"shards DIR --of 2", 2, "at least 2 arg"},
+		{"shards DIR --of 2", 2, "DATASET PATH"},
 		{"shards DIR NOWHERE --of 2", 1, "NOWHERE"},
 	} {
 		line := strings.NewReplacer("LOGS", logs, "DIR", dir).Replace(c.line)
