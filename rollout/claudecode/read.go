@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
 )
@@ -108,12 +109,15 @@ type agentMeta struct {
 	Call logfile.Lenient[string] `json:"toolUseId"`
 }
 
+// maxMeta bounds the file beside a sub-agent's, which holds a few words.
+const maxMeta = 1 << 20
+
 func metaPath(path string) string {
 	return filepath.Join(filepath.Dir(path), stem(path)+".meta.json")
 }
 
 func readMeta(path string) *agentMeta {
-	raw, err := os.ReadFile(metaPath(path))
+	raw, err := smallfile.Read(metaPath(path), maxMeta)
 	if err != nil {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
 )
@@ -174,14 +175,21 @@ func (s *store) loadMessages(path string) error {
 	return r.Err()
 }
 
+// maxJSON bounds the small files of the store.
+const maxJSON = 64 << 20
+
 // loadJSON reads one of the small files. A damaged one is a problem, not an
 // error: the log stands without it.
 func (s *store) loadJSON(path string, v any) error {
 	if path == "" {
 		return nil
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := smallfile.Read(path, maxJSON)
 	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if errors.Is(err, smallfile.ErrRefused) {
+		s.problem(path, 0, "bad-json", "the file is too large, or no regular file; it was skipped")
 		return nil
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/rollout"
 	"github.com/fclog/fclog/rollout/logfile"
 )
@@ -73,6 +74,13 @@ func outputs(path string) []string {
 	return found
 }
 
+const (
+	// maxOutput bounds what is read of a stored output: none that an agent stores is near it.
+	maxOutput = 64 << 20
+	// maxRoot bounds the name of a project's folder, which is a path.
+	maxRoot = 4095
+)
+
 // whole finds the stored output of a cut result. The log names it as the machine
 // it was written on did; it is looked for beside this copy of the chats.
 func (c *chat) whole(call *rollout.Call) {
@@ -81,7 +89,7 @@ func (c *chat) whole(call *rollout.Call) {
 	if n < 3 || parts[n-3] != "tool-outputs" || parts[n-1] == ".." || parts[n-2] == ".." {
 		return
 	}
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.path)), "tool-outputs", parts[n-2], parts[n-1]))
+	data, err := smallfile.Read(filepath.Join(filepath.Dir(filepath.Dir(c.path)), "tool-outputs", parts[n-2], parts[n-1]), maxOutput)
 	if err != nil {
 		return
 	}
@@ -114,7 +122,7 @@ func rootFiles(path string) []string {
 
 func projectRoot(path string) string {
 	for _, name := range rootFiles(path) {
-		if data, err := os.ReadFile(name); err == nil && len(data) < 4096 {
+		if data, err := smallfile.Read(name, maxRoot); err == nil {
 			clean, _ := logfile.ValidUTF8(data)
 			return strings.TrimSpace(string(clean))
 		}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/fclog/fclog/rollout/logfile"
 )
 
 // walSuffix names the write-ahead log beside a database, journalSuffix the
@@ -124,9 +126,19 @@ func (s state) fits(later state) bool {
 	return len(s.wal) == walHeader || s.size == later.size && s.modified.Equal(later.modified)
 }
 
+// openRegular opens a file that is one: a pipe would keep the open itself waiting.
+func openRegular(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w: not a regular file", path, logfile.ErrNotLog)
+	}
+	return os.Open(path)
+}
+
 // head is the first bytes of a file, fewer if it has no more.
 func head(path string, n int) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +155,7 @@ func head(path string, n int) ([]byte, error) {
 const copyBlock = 4 << 20
 
 func copyFile(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+	in, err := openRegular(from)
 	if err != nil {
 		return err
 	}
