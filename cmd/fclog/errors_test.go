@@ -60,7 +60,7 @@ func TestErrors(t *testing.T) {
 		{"replay ./damaged -V mask", 1, "opening dataset"},
 		{"query ./damaged --name sessions", 1, "opening dataset"},
 		{"replay ./garbled -V mask", 1, "'fclog verify DATASET' names it"},
-		{"verify ./gone", 3, "is not an fclog dataset"},
+		{"verify ./gone", 3, "no such file or directory"},
 		{"verify ./good.jsonl", 3, "not a directory"},
 		{"verify ./damaged", 1, "is not sound"},
 		{"verify ./newer", 1, "a newer fclog is needed"},

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func (a *app) formats(cmd *cobra.Command, f *outputFlags, args []string) error {
 		}
 	}
 	if len(list) == 0 {
-		return usage(cmd, "%q is not one of %s", args[0], strings.Join(formatNames(), ", "))
+		return notOneOf(cmd, strconv.Quote(args[0]), args[0], formatNames())
 	}
 	shown := report.NewFormats(list, len(args) > 0)
 	return a.write(*f, func(w io.Writer) error {

@@ -192,6 +192,8 @@ func TestMistyped(t *testing.T) {
 		"fclog query session 'SELECT 1'":             "did you mean sessions?",
 		"fclog sessions sessions/god.jsonl":          "did you mean sessions/good.jsonl?",
 		"fclog compare sessions sesions":             "did you mean sessions?",
+		"fclog verify sesions":                       "did you mean sessions?",
+		"fclog formats codx":                         `did you mean "codex"?`,
 		"fclog completion bsh":                       `did you mean "bash"?`,
 	} {
 		got := h.shell(dir, line)

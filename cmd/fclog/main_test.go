@@ -137,7 +137,7 @@ func TestCommandLines(t *testing.T) {
 		{"compare PATH NONE", 2, "", "argument 2, CANDIDATE, is empty"},
 		{"replay NONE", 2, "", "argument 1, PATH, is empty"},
 		{"audit PATH -o NONE", 2, "", "-o names nothing"},
-		{"import", 2, "", "requires at least 1 arg"},
+		{"import", 2, "", "fclog: 0 arguments given; it is 'fclog import PATH… -o DATASET'"},
 		{"import PATH", 2, "", "-o DATASET is missing"},
 		{"query", 2, "", "DATASET is missing"},
 		{"query PATH", 2, "", "what to ask is missing"},

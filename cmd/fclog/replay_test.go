@@ -66,7 +66,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"replay --demo -V mask --format json --compact", 0, `"file":"bundled session"`, ""},
 		{"replay LOG --calibrate", 0, "How often agents went back & Not checked", ""},
 
-		{"compare", 2, "", "accepts between 1 and 2 arg"},
+		{"compare", 2, "", "0 arguments given; it is"},
 		{"compare LOG LOG --expect-parallel 1", 2, "", "--expect-parallel"},
 		{"compare FULL", 3, "", "no session log found"},
 		{"compare ../../testdata/codex", 2, "", "CANDIDATE is missing"},

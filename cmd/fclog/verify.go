@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +40,10 @@ dataset. Leftovers of a killed import are listed and are no fault.`,
 func (a *app) verify(cmd *cobra.Command, f *outputFlags, dir string) error {
 	if err := f.check(cmd); err != nil {
 		return err
+	}
+	var missing *fs.PathError
+	if _, err := os.Stat(dir); errors.As(err, &missing) {
+		return fmt.Errorf("%w: %w", errNothing, missingFile(missing))
 	}
 	if !dataset.Is(dir) {
 		return fmt.Errorf("%w: %w", errNothing, dataset.Check(dir))

@@ -103,7 +103,7 @@ func unknownVariant(own []Own, name string) error {
 	if name == "" {
 		return fmt.Errorf("a variant has no name; there are %s", strings.Join(names, ", "))
 	}
-	return fmt.Errorf("unknown variant %q; there are %s%s", name, strings.Join(names, ", "), nearest.Hint(name, names))
+	return fmt.Errorf("unknown variant %q%s; there are %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
 }
 
 func parseValues(v replay.Variant, settings string, given bool) (replay.Values, error) {
