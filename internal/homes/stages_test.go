@@ -156,6 +156,30 @@ func BenchmarkAudit(b *testing.B) {
 	}
 }
 
+// BenchmarkAuditOfOneSession is what 'fclog audit' does with a session of 1 MB, but
+// for starting the process: the vocabulary, import, database, tables, questions.
+func BenchmarkAuditOfOneSession(b *testing.B) {
+	for _, agent := range agents {
+		b.Run(agent, func(b *testing.B) {
+			home := b.TempDir()
+			_, err := homes.Write(home, homes.Options{Agent: agent, Bytes: 1_000_000, Seed: 1, One: true})
+			require.NoError(b, err)
+			files, _, err := formats.Expand(b.Context(), []string{home})
+			require.NoError(b, err)
+			for b.Loop() {
+				dir := filepath.Join(b.TempDir(), "dataset")
+				_, err := dataset.Import(b.Context(), dir, inputs(files, nil), dataset.Options{Scratch: true})
+				require.NoError(b, err)
+				db, err := analyze.Open(b.Context(), analyze.Options{Dataset: dir})
+				require.NoError(b, err)
+				_, err = analyze.RunAudit(b.Context(), db)
+				require.NoError(b, err)
+				require.NoError(b, db.Close())
+			}
+		})
+	}
+}
+
 func BenchmarkQuestion(b *testing.B) {
 	db := open(b)
 	questions, err := analyze.Questions()
