@@ -48,16 +48,18 @@ func loadVocabulary(encoding string) *vocabulary {
 
 // parseVocabulary reads lines of "base64 rank" with ranks 0, 1, 2 ….
 func parseVocabulary(data []byte) (*vocabulary, error) {
-	v := &vocabulary{slots: make([]slot, 1<<slotBits), offset: []uint32{0}, pairs: make([]int32, 1<<16)}
+	v := &vocabulary{slots: make([]slot, 1<<slotBits), pairs: make([]int32, 1<<16)}
+	v.text, v.offset = make([]byte, 0, len(data)/2), append(make([]uint32, 0, len(data)/16), 0)
 	for i := range v.pairs {
 		v.pairs[i] = noRank
 	}
+	var want []byte
 	for line := range bytes.Lines(data) {
 		token, rank, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" "))
 		if !ok {
 			continue
 		}
-		if want := strconv.Itoa(len(v.offset) - 1); string(rank) != want {
+		if want = strconv.AppendInt(want[:0], int64(len(v.offset)-1), 10); !bytes.Equal(rank, want) {
 			if err := v.pad(string(rank)); err != nil {
 				return nil, err
 			}
