@@ -29,6 +29,7 @@ type Tokens struct {
 	classes func() *classTable
 	o200k   func() *counter
 	cl100k  func() *counter
+	texts   texts
 }
 
 // New returns a counter. It loads nothing yet.

@@ -62,7 +62,8 @@ func (c *texts) size(it rollout.Item, id rollout.TextID, known *int64) Size {
 
 func (c *texts) count(id rollout.TextID) int64 {
 	if c.counts[id] < 0 {
-		c.counts[id] = c.tokens.Count(c.encoding, c.session.Texts[id].S)
+		text := &c.session.Texts[id]
+		c.counts[id] = c.tokens.CountText(c.encoding, text.S, text.Hash)
 	}
 	return c.counts[id]
 }
