@@ -9,10 +9,12 @@ import (
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/replay/fleet"
 )
 
 type auditFlags struct {
 	selectionFlags
+	fleetFlags
 	outputFlags
 	dataset string
 	prices  []string
@@ -22,6 +24,7 @@ type auditFlags struct {
 	afresh  bool
 	text    bool
 	redact  bool
+	fleet   *fleet.Audit // what many sessions of a dataset show; nil a handful
 }
 
 func auditCommand(a *app) *cobra.Command {
@@ -47,6 +50,7 @@ says which.`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.audit(cmd, f, paths) },
 	}
 	f.selectionFlags.add(cmd)
+	f.fleetFlags.add(cmd)
 	f.outputFlags.add(cmd, "term", "md", "json", "html")
 	flags := cmd.Flags()
 	flags.StringVar(&f.dataset, "dataset", "", "keep what is imported in `FOLDER`, so that it is not read again")
@@ -82,30 +86,47 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 	if err != nil {
 		return err
 	}
+	if err := f.choose(cmd, &sel); err != nil {
+		return err
+	}
 	r := request{paths: paths, selection: sel, zone: zone, keep: f.dataset, demo: f.demo, prices: f.prices, redact: f.redact}
 	shown, err := a.rememberedAudit(cmd.Context(), r, f)
 	if err != nil {
-		return err
+		return whereError(cmd, err)
 	}
 	result := shown.Audit
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top, Location: zone}
 	return a.write(f.outputFlags, func(w io.Writer) error {
 		switch f.format {
 		case "json":
+			if f.fleet != nil {
+				return report.FleetAuditJSON(w, result, f.fleet, !f.compact)
+			}
 			return report.JSON(w, result, !f.compact)
 		case "md":
-			return report.Markdown(w, result, o)
+			return f.below(w, report.Markdown(w, result, o), o)
 		case "html":
 			return report.HTML(w, shown, o)
 		}
-		return report.Terminal(w, result, o)
+		return f.below(w, report.Terminal(w, result, o), o)
 	})
+}
+
+// below writes what many sessions show below their audit.
+func (f *auditFlags) below(w io.Writer, err error, o report.Options) error {
+	switch {
+	case err != nil || f.fleet == nil:
+		return err
+	case f.format == "md":
+		return report.FleetAuditMarkdown(w, f.fleet)
+	}
+	return report.FleetAuditTerminal(w, f.fleet, o)
 }
 
 // rememberedAudit takes the audit from an earlier run where nothing has changed
 // since. Pages with pictures are made afresh.
 func (a *app) rememberedAudit(ctx context.Context, r request, f *auditFlags) (report.HTMLAudit, error) {
-	if f.afresh || f.format == "html" {
+	if f.afresh || f.format == "html" || f.sample > 0 {
 		return a.runAudit(ctx, r, f)
 	}
 	m := a.remember(ctx, r)
@@ -133,6 +154,11 @@ func (a *app) runAudit(ctx context.Context, r request, f *auditFlags) (report.HT
 			return fmt.Errorf("%w: no session matches the selection", errNothing)
 		}
 		s.rename(out.Audit)
+		if s.temp == "" || r.keep != "" || f.sample > 0 {
+			if f.fleet, err = auditFleet(ctx, db, out.Audit, f.top); err != nil {
+				return err
+			}
+		}
 		if f.format != "html" {
 			return nil
 		}

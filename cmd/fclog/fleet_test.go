@@ -226,3 +226,45 @@ func TestFleetThatCannotBeKept(t *testing.T) {
 	got = h.run("replay", dir, "--variant", "cap", "--shard", "1/2")
 	assert.Equal(t, 1, got.code, "a shard is of no use then")
 }
+
+// TestFleetAudit: the audit of many sessions says beside its sums how they differ, and
+// what it says of a sample.
+func TestFleetAudit(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	dir := manySessions(t, h, filepath.Join(h.dir, "dataset"))
+	type audited struct {
+		Totals struct {
+			Input int64 `json:"input_tokens"`
+		}
+		Fleet *struct {
+			Sessions, Population int64
+			Strata               []struct {
+				By    string
+				Input int64 `json:"input_tokens"`
+			}
+		}
+	}
+	run := func(args ...string) (out audited) {
+		got := h.run(append([]string{"audit", dir, "--format", "json"}, args...)...)
+		require.Equal(t, 0, got.code, got.stderr)
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
+		return out
+	}
+	all := run()
+	require.NotNil(t, all.Fleet)
+	sums := map[string]int64{}
+	for _, s := range all.Fleet.Strata {
+		sums[s.By] += s.Input
+	}
+	assert.Equal(t, all.Totals.Input, sums["agent"])
+	part := run("--sample", "5")
+	require.NotNil(t, part.Fleet)
+	assert.Equal(t, []int64{5, 26}, []int64{part.Fleet.Sessions, part.Fleet.Population})
+	assert.Nil(t, run("--where", "session_id LIKE '%01'").Fleet, "one session")
+	got := h.run("audit", dir, "--where", "(SELECT true)")
+	assert.Equal(t, 2, got.code)
+	assert.Contains(t, got.stderr, "--where")
+	got = h.run("audit", dir, "--format", "md")
+	assert.Contains(t, got.stdout, "# The fleet")
+}
