@@ -94,14 +94,14 @@ func decompress(f *os.File, buffer int) (source, error) {
 		if err != nil {
 			return source{}, fmt.Errorf("%w: the gzip header is damaged: %w", ErrNotLog, err)
 		}
-		return source{bufio.NewReaderSize(z, buffer), closers{z, f}, true}, nil
+		return source{bufio.NewReaderSize(&measured{z, growth(info.Size())}, buffer), closers{z, f}, true}, nil
 	case bytes.HasPrefix(head, zstdMagic):
 		z, err := zstd.NewReader(raw, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return source{}, fmt.Errorf("%w: the zstd header is damaged: %w", ErrNotLog, err)
 		}
-		return source{bufio.NewReaderSize(z, buffer), closers{z.IOReadCloser(), f}, true}, nil
+		return source{bufio.NewReaderSize(&measured{z, growth(info.Size())}, buffer), closers{z.IOReadCloser(), f}, true}, nil
 	case bytes.HasPrefix(head, lfsMagic):
 		return source{}, ErrElsewhere
 	}

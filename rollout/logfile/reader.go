@@ -268,8 +268,11 @@ func (r *Reader) damaged(err error) bool {
 		return false
 	}
 	detail := "the compressed file is damaged; what stands before the damage was read"
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		detail = "the compressed file is cut off; what stands before the cut was read"
+	case errors.Is(err, errBomb):
+		detail = errBomb.Error() + ", as no log does; what stands before was read"
 	}
 	r.problems = append(r.problems, rollout.Problem{File: r.path, Kind: "truncated-file", Detail: detail, Count: 1})
 	return true
