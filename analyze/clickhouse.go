@@ -18,41 +18,50 @@ import (
 //go:embed sql
 var allSQL embed.FS
 
-// clickHouseSettings bring ClickHouse's SQL near to the standard's: outer joins give
-// NULL, so do aggregates of nothing, casts and UNION behave.
-const clickHouseSettings = `SET use_hive_partitioning = 1, join_use_nulls = 1, cast_keep_nullable = 1, aggregate_functions_null_for_empty = 1,
-    prefer_column_name_to_alias = 1, union_default_mode = 'DISTINCT', least_greatest_legacy_null_behavior = 0,
-    default_table_engine = 'Memory', session_timezone = 'UTC';
-`
-
 // ClickHouseTables writes the statements that make the tables of a dataset, and the
 // views that the shipped questions share, in ClickHouse: over all of its sessions,
-// with the prices given. dir is the dataset as ClickHouse finds it.
+// with the prices given. dir is the dataset as ClickHouse finds it; an error, where
+// ClickHouse would take it for a pattern.
 func ClickHouseTables(dir string, prices []Price) (string, error) {
+	if strings.ContainsAny(dir, "*?{}") {
+		return "", fmt.Errorf("path %s: ClickHouse takes * ? { } for a pattern: give the dataset another name", dir)
+	}
 	var out strings.Builder
-	out.WriteString(clickHouseSettings)
+	settings, err := clickHouseText("settings.sql")
+	if err != nil {
+		return "", err
+	}
+	out.WriteString(settings)
 	for _, table := range append(dataset.Tables(), dataset.SideTables()...) {
 		out.WriteString(clickHouseRaw(dir, table))
 	}
 	out.WriteString(clickHousePrices(prices))
 	for _, folder := range []string{"views", "shared"} {
-		names, err := clickHouseNames(folder)
-		if err != nil {
+		if err := clickHouseFolder(&out, folder); err != nil {
 			return "", err
-		}
-		for _, name := range names {
-			text, err := clickHouseText(folder + "/" + name)
-			if err != nil {
-				return "", err
-			}
-			if folder == "shared" {
-				// As fill does for DuckDB: what many questions build on is worked out once.
-				text = strings.ReplaceAll(text, "CREATE VIEW ", "CREATE TABLE ")
-			}
-			fmt.Fprintf(&out, "\n-- %s/%s\n%s", folder, name, text)
 		}
 	}
 	return out.String(), nil
+}
+
+// clickHouseFolder writes the files of a folder in the order of their names. What
+// many questions share is worked out once, as fill does for DuckDB.
+func clickHouseFolder(out *strings.Builder, folder string) error {
+	names, err := clickHouseNames(folder)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := clickHouseText(folder + "/" + name)
+		if err != nil {
+			return err
+		}
+		if folder == "shared" {
+			text = strings.ReplaceAll(text, "CREATE VIEW ", "CREATE TABLE ")
+		}
+		fmt.Fprintf(out, "\n-- %s/%s\n%s", folder, name, text)
+	}
+	return nil
 }
 
 // ClickHouseQuestion is a shipped question in ClickHouse's SQL, to be run after

@@ -23,6 +23,8 @@ type queryFlags struct {
 	list   bool
 	name   string
 	limit  int
+
+	clickHouse bool
 }
 
 func queryCommand(a *app) *cobra.Command {
@@ -46,6 +48,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 		Example: `  fclog query --demo --name cache-breaks
   fclog query --demo 'SELECT tool, count(*) AS calls FROM calls GROUP BY 1 ORDER BY 2 DESC'
   fclog query --list
+  fclog query dataset --clickhouse --name usage-by-model -o model.sql
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
   fclog query dataset --name usage-by-day --tz Europe/Berlin --format csv -o days.csv`,
 		Args: checked(cobra.MaximumNArgs(2)),
@@ -60,6 +63,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 	flags.StringVar(&f.name, "name", "", "ask the question of that `NAME`")
 	flags.IntVar(&f.limit, "limit", 0, "most rows `N` of a ranking question")
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
+	flags.BoolVar(&f.clickHouse, "clickhouse", false, "print what makes the tables of DATASET in ClickHouse, with --name the question too; nothing is asked")
 	complete(cmd, "name", questionNames())
 	return cmd
 }
@@ -105,13 +109,16 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 		}
 		return a.listQuestions(f)
 	}
-	if err := f.check(cmd, args); err != nil {
-		return err
-	}
 	if f.name != "" {
 		if err := oneOf(cmd, "name", f.name, questionNames()); err != nil {
 			return err
 		}
+	}
+	if f.clickHouse {
+		return a.clickHouse(cmd, f, args)
+	}
+	if err := f.check(cmd, args); err != nil {
+		return err
 	}
 	sel, zone, err := f.selection(cmd)
 	if err != nil {
