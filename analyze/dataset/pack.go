@@ -15,7 +15,7 @@ type limits struct {
 	runs   int   // files that a merge reads at the same time, each of which takes some megabytes
 }
 
-var usual = limits{pack: 16 << 20, merged: 64 << 20, runs: 32}
+var usual = limits{pack: 8 << 20, merged: 64 << 20, runs: 32}
 
 // rowBytes is about what a row takes beside its longest texts.
 const rowBytes = 256
