@@ -45,6 +45,7 @@ says which.`,
   fclog audit session.jsonl
   fclog audit ~/.codex/sessions --since 2026-01-01 --model gpt-5.3-codex
   fclog audit session.jsonl --format md -o report.md
+  fclog audit dataset --sample 500
   fclog audit session.jsonl --format html -o report.html
   zcat session.jsonl.gz | fclog audit - --format json`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.audit(cmd, f, paths) },

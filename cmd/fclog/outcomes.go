@@ -33,8 +33,7 @@ beside what the replay had predicted: tokens per request and requests, each as a
 factor, and the detours found. Then it says how often a prediction lay inside the
 interval of the measurement, and whether predictions err to one side.`,
 		Example: `  fclog outcomes --demo
-  fclog outcomes --demo --format json
-  fclog outcomes dataset`,
+  fclog outcomes --demo --format json`,
 		Args: checked(func(cmd *cobra.Command, args []string) error {
 			if f.demo {
 				return cobra.NoArgs(cmd, args)

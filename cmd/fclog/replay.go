@@ -66,6 +66,10 @@ might add to get back what was cut (detours), how many the saving can bear
 A variant is a name from 'fclog variants', with options behind a colon; + joins
 several, applied in order. Without --variant it replays the usual ones.
 
+More than a handful of sessions of a dataset are replayed one by one, and what is
+found out is kept in it (the table estimates): the next run works out what is
+missing. The report then has intervals, who wins and loses, and strata.
+
 PATH is as for 'fclog audit'.`,
 		Example: `  fclog replay --demo
   fclog replay --demo --variant mask:keep=5,batch=10 --diff --lines 5
@@ -75,6 +79,8 @@ PATH is as for 'fclog audit'.`,
   fclog replay session.jsonl --variants own.yaml --emit texts
   fclog replay session.jsonl --format html -o replay.html
   fclog replay dataset --calibrate -o rates.json
+  fclog replay dataset --variant compress --where "records > 2" --sample 500
+  fclog replay dataset --variant compress --shard 3/8
   fclog replay session.jsonl --format json -o replay.json`,
 		RunE: func(cmd *cobra.Command, paths []string) error { return a.replay(cmd, f, paths) },
 	}
@@ -91,7 +97,7 @@ PATH is as for 'fclog audit'.`,
 	flags.BoolVar(&f.demo, "demo", false, "replay the bundled session")
 	flags.BoolVar(&f.compact, "compact", false, "JSON on one line")
 	flags.BoolVar(&f.details, "details", false, "list more of the largest contributions of each variant")
-	flags.IntVar(&f.top, "top", report.DefaultTop, "contributions `N` that --details lists, and texts that --diff shows")
+	flags.IntVar(&f.top, "top", report.DefaultTop, "list `N` contributions of each variant; with --diff show so many texts")
 	flags.BoolVar(&f.diff, "diff", false, "show the largest edited texts before and after")
 	flags.BoolVar(&f.text, "with-text", false, "show the largest edited texts before and after on the HTML page, as --diff does elsewhere")
 	flags.BoolVar(&f.redact, "redact", false, redactUsage)
@@ -132,6 +138,7 @@ func (f *replayFlags) check(cmd *cobra.Command, paths []string) error {
 	case f.calibrate && (len(f.variants) > 0 || len(f.own) > 0 || f.rates != "" || f.diff || f.text || f.emit != ""):
 		return usage(cmd, "--calibrate fits base rates and replays nothing: leave out --variant, --variants, --rates, --diff, --with-text and --emit")
 	}
+	f.details = f.details || cmd.Flags().Changed("top") && !f.diff && !f.text
 	return f.outputFlags.check(cmd)
 }
 
