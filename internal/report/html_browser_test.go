@@ -125,5 +125,7 @@ func TestPageOnPaper(t *testing.T) {
 	assert.Equal(t, "none", b.Eval("getComputedStyle(document.querySelector('nav')).display"))
 	assert.Equal(t, "rgb(255, 255, 255)", b.Eval("getComputedStyle(document.body).backgroundColor"), "dark screens print on white")
 	assert.Equal(t, "#ffffff", b.Eval("getComputedStyle(document.documentElement).getPropertyValue('--on').trim()"), "with the colours of the light scheme")
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": false}, nil) // A4 with margins of 1 cm
+	assert.LessOrEqual(t, b.Eval("document.documentElement.scrollWidth"), 718.0, "no table goes beyond the paper")
 	b.Shoot("sample-print")
 }
