@@ -388,6 +388,9 @@ func (d *DB) setUp(ctx context.Context, sel Selection) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if err := d.makeSide(ctx); err != nil {
+		return err
+	}
 	d.shared, err = readShared()
 	return err
 }

@@ -109,7 +109,7 @@ func (d *DB) setUpNames(ctx context.Context, sel Selection) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return nil
+	return d.makeSide(ctx)
 }
 
 // Close releases the database and its temporary files.

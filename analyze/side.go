@@ -1,12 +1,26 @@
 package analyze
 
 import (
+	"context"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/fclog/fclog/analyze/dataset"
 )
+
+//go:embed sql/side/estimates.sql
+var sideTables string
+
+// makeSide makes the views of the tables beside those of parts. Other engines read
+// their files as they are.
+func (d *DB) makeSide(ctx context.Context) error {
+	if err := d.exec(ctx, sideTables); err != nil {
+		return fmt.Errorf("sql/side/estimates.sql: %w", err)
+	}
+	return nil
+}
 
 // sideViews make the tables beside those of parts readable as raw_TABLE, with rows
 // from the folder more too where one is named. There need not be any file.
