@@ -45,6 +45,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"replay LOG --compact", 2, "", "--compact"},
 		{"replay LOG --lines 0", 2, "", "--lines"},
 		{"replay LOG --top 0", 2, "", "--top"},
+		{"replay --demo --variant no-line-numbers --top 4", 0, "16 items edited & and 12 more contributions", ""},
 		{"replay LOG --diff --format json", 2, "", "--diff"},
 		{"replay LOG --demo", 2, "", "--demo"},
 		{"replay LOG --calibrate --variant cap", 2, "", "--calibrate"},
