@@ -15,7 +15,7 @@ func topItems(a *analyze.Audit, o Options) *section {
 		return nil
 	}
 	s.table = &table{columns: []column{
-		{title: "what", flex: true, min: 14}, {title: "path or command", flex: true, min: 16}, {title: "requests", number: true, optional: 1},
+		{title: "what", flex: true, min: 8}, {title: "path or command", flex: true, min: 16}, {title: "requests", number: true, optional: 1},
 		{title: "once", number: true, optional: 2}, {title: "carried", number: true}, {title: "share", number: true},
 	}}
 	for i, x := range a.TopItems {
