@@ -113,7 +113,10 @@ func (a *app) fleetOf(ctx context.Context, f *replayFlags, r request, s *source,
 	if s.temp != "" && r.keep == "" || f.noSave {
 		w.into = fl.Aside()
 	}
-	return w, w.price()
+	if err := w.price(); err != nil {
+		return nil, errors.Join(err, fl.Close())
+	}
+	return w, nil
 }
 
 // together says that what was asked for takes all sessions at once.
