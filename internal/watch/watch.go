@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/fclog/fclog/internal/bug"
 )
 
 // Batch is what changed since the one before.
@@ -93,6 +95,8 @@ type result struct {
 
 func (l *loop) run(ctx context.Context) error {
 	done := make(chan result, 1)
+	var panics bug.Carrier
+	defer panics.Drop()
 	busy := false
 	for {
 		if !busy && l.due(time.Now()) {
@@ -100,8 +104,9 @@ func (l *loop) run(ctx context.Context) error {
 			batch := l.take()
 			l.flight = batch
 			go func() {
-				again, err := l.handle(ctx, batch)
-				done <- result{again, err}
+				var r result
+				panics.Do(func() { r.again, r.err = l.handle(ctx, batch) })
+				done <- r
 			}()
 		}
 		timer := time.NewTimer(l.wait(time.Now(), busy))
@@ -110,6 +115,7 @@ func (l *loop) run(ctx context.Context) error {
 			timer.Stop()
 			return l.end(ctx, busy, done)
 		case r := <-done:
+			panics.Drop()
 			busy = false
 			if r.err != nil {
 				timer.Stop()
