@@ -36,7 +36,7 @@ func ClickHouseTables(dir string, prices []Price) (string, error) {
 		out.WriteString(clickHouseRaw(dir, table))
 	}
 	out.WriteString(clickHousePrices(prices))
-	for _, folder := range []string{"views", "shared"} {
+	for _, folder := range []string{"views", "side", "shared"} {
 		if err := clickHouseFolder(&out, folder); err != nil {
 			return "", err
 		}
