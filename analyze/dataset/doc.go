@@ -11,6 +11,7 @@
 //	TABLE/source=SOURCE/month=YYYY-MM/merged-….parquet     rows of several parts, in the order of their names
 //	TABLE/source=none/month=none/empty.parquet             no rows, so that patterns always match
 //	_state/files.json                                      cache of what was imported
+//	_state/shard-I-of-N.json                               the same, of one of several imports at the same time
 //	_state/lock                                            held by the process that writes
 //	_tmp/                                                  files being written
 //
