@@ -1,0 +1,97 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/internal/report"
+	"github.com/fclog/fclog/internal/term/termtest"
+	"github.com/fclog/fclog/replay/compare"
+	"github.com/fclog/fclog/replay/fleet"
+)
+
+// sampleFleet is sampleReplay over many sessions. words stand wherever text of a log
+// may stand.
+func sampleFleet(words string) *report.Replay {
+	r := sampleReplay(words)
+	r.Fleet = &fleet.Report{
+		Sessions: 500, Population: 10_000, Clusters: "sessions of one task", Method: "studentised bootstrap",
+		Learnt: &fleet.Learnt{Outcomes: 2, Weight: 31, Factor: 1.24},
+	}
+	interval := &fleet.Interval{Ratio: 0.035, Low: 0.021, High: 0.052, Error: 0.008, Clusters: 480, Effective: 4.2}
+	session := fleet.SessionShare{Source: words, SessionID: words, File: words, Requests: 31, Input: 90_000, Saving: 4_000, OfAll: 0.0001}
+	worse := session
+	worse.Saving, worse.SavingUSD = -400, ptr(-0.02)
+	for i := range r.Report.Variants {
+		v := fleet.Variant{Variant: r.Report.Variants[i].Variant}
+		if i == 0 {
+			v = fleet.Variant{
+				Variant: v.Variant, Known: 490, Winners: 300, Losers: 90, Unchanged: 100, Share: interval, ShareUSD: interval, SampleError: ptr(0.0041),
+				Shares: &fleet.Distribution{Median: 0.01, P90: 0.2}, TopShare: ptr(0.81),
+				Strata: []fleet.Stratum{
+					{By: "agent", Value: words, Sessions: 490, Input: 58_700_000, Saving: 2_000_000, Share: 0.035, Interval: interval, Losers: 90},
+					{By: "version", Value: words, Sessions: 490, Input: 58_700_000, Saving: 2_000_000, Share: 0.035, Losers: 90},
+				},
+				Most: []fleet.SessionShare{session, session, session, session, session}, Worst: []fleet.SessionShare{worse},
+			}
+		}
+		r.Fleet.Variants = append(r.Fleet.Variants, v)
+	}
+	return r
+}
+
+func TestFleetReport(t *testing.T) {
+	t.Parallel()
+	for _, out := range []string{replayOutput(t, sampleFleet("plain"), 160, false), replayOutput(t, sampleFleet("plain"), 0, true)} {
+		flat := strings.Join(strings.Fields(out), " ")
+		for _, part := range []string{"Over the fleet", "2.1 % to 5.2 %", "61.2 %", "18.4 %", "± 0.41 points of the sample", "480 clusters weigh as much as 4.2", "500 of 10,000 sessions", "1.24", "what would lose", "$0.02 dearer"} {
+			assert.Contains(t, flat, part)
+		}
+	}
+	for width := 80; width <= 200; width += 7 {
+		termtest.CheckTerminal(t, replayOutput(t, sampleFleet("plain"), width, false), width, false)
+	}
+}
+
+func TestHostileFleet(t *testing.T) {
+	t.Parallel()
+	want := structure(t, replayOutput(t, sampleFleet("plain"), 0, true))
+	for _, s := range termtest.Hostile() {
+		termtest.CheckTerminal(t, replayOutput(t, sampleFleet(s), 100, false), 100, false)
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		got := structure(t, replayOutput(t, sampleFleet(s), 0, true))
+		for _, kind := range []string{"Heading", "Table", "TableRow", "FencedCodeBlock", "List"} {
+			assert.Equal(t, want[kind], got[kind], "%s of %q", kind, s)
+		}
+		o := compare.Outcome{Variant: s, Baseline: s, Candidate: s, Verdict: "kept", LnPerRequest: ptr(-0.1), MeasuredPerRequest: ptr(-0.05), MeasuredPerRequestLow: ptr(-0.2), MeasuredPerRequestHigh: ptr(0.1)}
+		var out bytes.Buffer
+		require.NoError(t, report.OutcomesTerminal(&out, []compare.Outcome{o}, report.Options{Width: 90, UTF8: true, Top: 5}))
+		termtest.CheckTerminal(t, out.String(), 90, false)
+	}
+}
+
+func TestOutcomesSayHowFew(t *testing.T) {
+	t.Parallel()
+	o := compare.Outcome{Variant: "cap", Verdict: "kept", Tasks: 3, LnPerRequest: ptr(-0.1), MeasuredPerRequest: ptr(-0.05), MeasuredPerRequestLow: ptr(-0.2), MeasuredPerRequestHigh: ptr(0.1)}
+	var out bytes.Buffer
+	require.NoError(t, report.OutcomesTerminal(&out, []compare.Outcome{o}, report.Options{Width: 100, UTF8: true, Top: 5}))
+	flat := strings.Join(strings.Fields(out.String()), " ")
+	assert.Contains(t, flat, "1 is few")
+	assert.Contains(t, flat, "1 of 1 prediction inside")
+	assert.Contains(t, flat, "+5.1 % on average", "exp(0.05) - 1")
+	many := make([]compare.Outcome, 12)
+	for i := range many {
+		many[i] = o
+	}
+	out.Reset()
+	require.NoError(t, report.OutcomesMarkdown(&out, many, report.Options{Top: 5}))
+	assert.Contains(t, out.String(), "12 of 12 predictions inside")
+	assert.NotContains(t, out.String(), "is few")
+	assert.Contains(t, out.String(), "7 more outcomes")
+}
