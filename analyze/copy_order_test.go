@@ -43,12 +43,14 @@ func TestCopyInOrder(t *testing.T) {
 	before := sessionFigures(t, bucket)
 
 	put("tree.jsonl", tree)
-	put("other.jsonl", bytes.ReplaceAll(tree, []byte(piTree), []byte("5f0c1d2e-0000-7000-8000-0000000000b2")))
+	other, err := os.ReadFile("../testdata/codex/compaction-0.118.jsonl")
+	require.NoError(t, err)
+	put("other.jsonl", other)
 	importLogs()
 	require.NoError(t, dataset.Compact(t.Context(), dir))
 	after := sessionFigures(t, dir)
 	require.Len(t, before, 2)
-	require.Len(t, after, 3)
+	require.Len(t, after, 4, "the tree's sub-agent and the other log are new")
 	require.NotEqual(t, before[piTree], after[piTree])
 
 	steps := copySteps(t, dir, bucket)
@@ -68,7 +70,9 @@ func sessionFigures(t *testing.T, dir string) map[string]string {
 	require.NoError(t, err)
 	defer db.Close()
 	out := map[string]string{}
-	for _, row := range query(t, db, "SELECT session_id, count(*), sum(input_tokens)::BIGINT FROM requests WHERE counts GROUP BY 1") {
+	const figures = `SELECT s.session_id, count(r.request), sum(r.input_tokens)::BIGINT
+FROM sessions s LEFT JOIN requests r ON r.part = s.part AND r.session_id = s.session_id AND r.counts GROUP BY 1`
+	for _, row := range query(t, db, figures) {
 		out[row[0].(string)] = fmt.Sprint(row[1:]...)
 	}
 	return out
