@@ -88,6 +88,10 @@ type Totals struct {
 	RequestsWithoutUsage  int64  `json:"requests_without_usage"`  // answered, input not logged: input and cache sums are a part
 	RequestsWithoutOutput int64  `json:"requests_without_output"` // answered, output not logged: output_tokens is a part
 
+	// What the responses behind NonFinalOutputs said beyond their snapshots, as fclog
+	// counts it: output_tokens lacks about that. Nil where there is no snapshot.
+	UnreportedOutputTokens *int64 `json:"unreported_output_tokens"`
+
 	// Sessions whose usage is reported for the session as a whole, with no usage per
 	// request: the sums of tokens hold what their log reports.
 	ReportedSessions int64    `json:"reported_sessions"`

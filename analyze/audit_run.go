@@ -150,7 +150,7 @@ func (a *auditor) totals() error {
 			&t.InputTokens, &t.UncachedInputTokens, &t.CacheReadTokens, &t.CacheWriteTokens, &t.OutputTokens, &t.ReasoningTokens,
 			&t.CostUSD, &t.CostPartial, &t.CountedTokens, &t.FramingTokens, &t.UnloggedTokens, &t.PeakInputTokens,
 			&t.Calls, &t.RepeatedCalls, &t.RepeatedCallsStrict, &t.NonFinalOutputs,
-			&t.CalibratedTokens, &t.RequestsWithoutUsage, &t.RequestsWithoutOutput, &usageBasis, &t.LoggedCostUSD); err != nil {
+			&t.CalibratedTokens, &t.RequestsWithoutUsage, &t.RequestsWithoutOutput, &usageBasis, &t.LoggedCostUSD, &t.UnreportedOutputTokens); err != nil {
 			return err
 		}
 		if usageBasis != nil && *usageBasis == "session" {
@@ -221,6 +221,7 @@ func (t *Totals) add(o Totals) {
 	t.RequestsWithoutOutput += o.RequestsWithoutOutput
 	t.ReportedSessions += o.ReportedSessions
 	t.LoggedCostUSD = addKnown(t.LoggedCostUSD, o.LoggedCostUSD)
+	t.UnreportedOutputTokens = addKnown(t.UnreportedOutputTokens, o.UnreportedOutputTokens)
 	t.InputTokens = addKnown(t.InputTokens, o.InputTokens)
 	t.UncachedInputTokens = addKnown(t.UncachedInputTokens, o.UncachedInputTokens)
 	t.CacheReadTokens = addKnown(t.CacheReadTokens, o.CacheReadTokens)

@@ -110,7 +110,7 @@ func (rows *Rows) addSession(s *rollout.Session, m *measure.Measured, o rowOptio
 	for _, c := range m.Calibration {
 		rows.Calibrations = append(rows.Calibrations, k.calibration(c))
 	}
-	for _, p := range s.Problems {
+	for _, p := range slices.Concat(s.Problems, rollout.Doubts(s)) {
 		rows.Problems = append(rows.Problems, k.problem(p))
 	}
 }

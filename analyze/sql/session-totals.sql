@@ -34,6 +34,7 @@
 --   requests_without_output  answered requests without a logged output that no sum of output tokens holds
 --   usage_basis              requests: sums over requests; session: what the log reports for the session as a whole, no input per request; NULL no usage
 --   logged_cost_usd          part of cost_usd that the log itself says, not computed from prices; NULL none
+--   unreported_output_tokens  raw count of what the responses behind non_final_outputs said beyond their snapshots: output_tokens lacks about that; NULL no snapshot
 WITH sums AS (
   SELECT part, session_id,
          count(DISTINCT run) AS runs,
@@ -68,6 +69,19 @@ call_sums AS (
   FROM calls
   WHERE counts
   GROUP BY ALL
+),
+said AS (
+  SELECT part, session_id, request_index, sum(tokens) AS tokens
+  FROM items
+  WHERE request_index IS NOT NULL
+  GROUP BY ALL
+),
+beyond AS (
+  SELECT q.part AS part, q.session_id AS session_id, sum(greatest(coalesce(i.tokens, 0) - q.output_tokens, 0)) AS tokens
+  FROM requests q
+  LEFT JOIN said i USING (part, session_id, request_index)
+  WHERE q.counts AND q.status = 'answered' AND q.output_tokens IS NOT NULL AND NOT q.output_final
+  GROUP BY ALL
 )
 SELECT s.session_id, s.source, s.started_at,
        coalesce(t.runs, 0) AS runs,
@@ -93,9 +107,11 @@ SELECT s.session_id, s.source, s.started_at,
        CASE WHEN w.input_tokens IS NULL THEN coalesce(t.requests_without_usage, 0) ELSE 0 END AS requests_without_usage,
        CASE WHEN w.output_tokens IS NULL THEN coalesce(t.requests_without_output, 0) ELSE 0 END AS requests_without_output,
        CASE WHEN w.session_id IS NOT NULL THEN 'session' WHEN t.input_tokens IS NOT NULL OR t.output_tokens IS NOT NULL THEN 'requests' END AS usage_basis,
-       CASE WHEN t.cost_usd IS NULL THEN w.logged_cost_usd ELSE t.logged_cost_usd END::DOUBLE AS logged_cost_usd
+       CASE WHEN t.cost_usd IS NULL THEN w.logged_cost_usd ELSE t.logged_cost_usd END::DOUBLE AS logged_cost_usd,
+       b.tokens::BIGINT AS unreported_output_tokens
 FROM sessions s
 LEFT JOIN sums t USING (part, session_id)
 LEFT JOIN whole_usage w USING (source, part, session_id)
 LEFT JOIN call_sums c USING (part, session_id)
+LEFT JOIN beyond b USING (part, session_id)
 ORDER BY s.started_at NULLS LAST, s.source, s.session_id

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/replay/fleet"
+	"github.com/fclog/fclog/rollout"
 )
 
 type auditFlags struct {
@@ -97,7 +99,7 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 	}
 	result := shown.Audit
 	o := report.Options{Width: a.columns(f.outputFlags), Color: a.color(f.outputFlags), UTF8: a.utf8(f.outputFlags), Top: f.top, Location: zone}
-	return a.write(f.outputFlags, func(w io.Writer) error {
+	err = a.write(f.outputFlags, func(w io.Writer) error {
 		switch f.format {
 		case "json":
 			if f.fleet != nil {
@@ -111,6 +113,20 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 		}
 		return f.below(w, report.Terminal(w, result, o), o)
 	})
+	if err != nil {
+		return err
+	}
+	return withoutRequests(result)
+}
+
+// withoutRequests is an error where many records hold no request: zeros are no
+// result there, but a log that was not understood.
+func withoutRequests(result *analyze.Audit) error {
+	notUnderstood := func(p analyze.Problem) bool { return p.Kind == rollout.NoRequests }
+	if result.Totals.Requests+result.Totals.ReportedSessions > 0 || !slices.ContainsFunc(result.Problems, notUnderstood) {
+		return nil
+	}
+	return fmt.Errorf("%w: the records of these logs hold no request; 'fclog formats' lists the versions that are read", errNothing)
 }
 
 // below writes what many sessions show below their audit.

@@ -205,10 +205,18 @@ func outputNote(t analyze.Totals) string {
 		parts = append(parts, term.Exact(*t.ReasoningTokens)+" reasoning")
 	}
 	if n := t.NonFinalOutputs; n > 0 {
-		parts = append(parts, fmt.Sprintf("too low: %s logged an early snapshot", term.Count(n, "response", "responses")))
+		parts = append(parts, fmt.Sprintf("too low: %s logged an early snapshot%s", term.Count(n, "response", "responses"), beyond(t.UnreportedOutputTokens)))
 	}
 	parts = append(parts, lacking(t, t.RequestsWithoutOutput))
 	return measured(t.OutputTokens, parts...)
+}
+
+// beyond tells what was said after snapshots of outputs were taken.
+func beyond(tokens *int64) string {
+	if tokens == nil || *tokens == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (about %s missing, estimated)", term.Short(*tokens))
 }
 
 func agentOf(s analyze.SessionSummary) string {
