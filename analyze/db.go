@@ -43,8 +43,9 @@ type Options struct {
 type DB struct {
 	db   *sql.DB
 	conn *sql.Conn
-	// second is for an audit, which asks two questions at once.
+	// second is for what is done two at a time.
 	second *sql.Conn
+	small  bool // planning a statement takes longer than running it
 	tmp    string
 	root   string // absolute path of the dataset
 
@@ -98,14 +99,17 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	if err := d.connect(ctx, o.Dataset); err != nil {
 		return err
 	}
+	if d.small = isSmall(d.root); d.small && o.Threads == 0 {
+		o.Threads = 1
+	}
 	steps := []func() error{
 		d.complete,
 		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
 		func() error { return d.exec(ctx, d.rawViews()...) },
 		func() error { return d.checkWhere(ctx, o.Selection.Where) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
-		func() error { return d.setUp(ctx, o.Selection) },
 		func() error { return d.openSecond(ctx, o) },
+		func() error { return d.setUp(ctx, o.Selection) },
 		func() error { return d.seal(ctx) },
 	}
 	for _, step := range steps {
@@ -121,12 +125,7 @@ func (d *DB) openSecond(ctx context.Context, o Options) (err error) {
 	if d.second, err = d.db.Conn(ctx); err != nil {
 		return err
 	}
-	for _, s := range zone(o.TZ) {
-		if _, err := d.second.ExecContext(ctx, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return execOn(ctx, d.second, zone(o.TZ)...)
 }
 
 // complete fills in what a dataset of an older version lacks.
@@ -155,8 +154,12 @@ func (d *DB) Close() error {
 }
 
 func (d *DB) exec(ctx context.Context, statements ...string) error {
+	return execOn(ctx, d.conn, statements...)
+}
+
+func execOn(ctx context.Context, conn *sql.Conn, statements ...string) error {
 	for _, s := range statements {
-		if _, err := d.conn.ExecContext(ctx, s); err != nil {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -374,18 +377,27 @@ func orNull[T any](v *T) driver.Value {
 	return *v
 }
 
-// setUp runs the .sql files that make the tables, in the order of their names.
+// setUp runs the .sql files that make the tables, in the order of their names. Files
+// of one number need nothing of each other.
 func (d *DB) setUp(ctx context.Context, sel Selection) error {
 	if err := d.exec(ctx, "CREATE TABLE selected (source VARCHAR, stem VARCHAR, part VARCHAR, session_id VARCHAR)"); err != nil {
 		return err
 	}
-	names, err := fs.Glob(setupSQL, "sql/views/*.sql")
+	numbers, err := setUpFiles()
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if err := d.runFile(ctx, name, sel); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+	conns := []*sql.Conn{d.conn}
+	if d.small && sel.all() { // else DuckDB has threads to use, and variables of the first connection
+		conns = append(conns, d.second)
+	}
+	for _, names := range numbers {
+		steps := make([]step, len(names))
+		for i, name := range names {
+			steps[i] = func(ctx context.Context, conn *sql.Conn) error { return d.runFile(ctx, conn, name, sel) }
+		}
+		if err := atOnce(ctx, conns, steps); err != nil {
+			return err
 		}
 	}
 	if err := d.makeSide(ctx); err != nil {
@@ -395,7 +407,27 @@ func (d *DB) setUp(ctx context.Context, sel Selection) error {
 	return err
 }
 
-func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
+// setUpFiles are the files under sql/views by the number that their names begin with.
+func setUpFiles() ([][]string, error) {
+	names, err := fs.Glob(setupSQL, "sql/views/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	number := func(name string) string {
+		before, _, _ := strings.Cut(name, "_")
+		return before
+	}
+	var out [][]string
+	for i, name := range names {
+		if i == 0 || number(name) != number(names[i-1]) {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], name)
+	}
+	return out, nil
+}
+
+func (d *DB) runFile(ctx context.Context, conn *sql.Conn, name string, sel Selection) error {
 	if strings.HasSuffix(name, "/3_selected.sql") {
 		if err := d.choose(ctx, sel); err != nil {
 			return err
@@ -409,7 +441,10 @@ func (d *DB) runFile(ctx context.Context, name string, sel Selection) error {
 	if err != nil {
 		return err
 	}
-	return d.exec(ctx, string(text))
+	if err := execOn(ctx, conn, string(text)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // readers are the words a reading statement can begin with.
@@ -444,7 +479,7 @@ func (d *DB) mayRun(query string) error {
 	return d.conn.Raw(func(c any) error {
 		prepared, err := c.(*duckdb.Conn).Prepare(query)
 		if err != nil {
-			return queryError(err)
+			return queryError(query, err)
 		}
 		defer prepared.Close()
 		kind, err := prepared.(*duckdb.Stmt).StatementType()
@@ -460,10 +495,17 @@ func (d *DB) mayRun(query string) error {
 
 // queryError tells several statements, which the driver refuses without a type
 // of error and in words for programmers, from a fault in one.
-func queryError(err error) error {
+func queryError(query string, err error) error {
 	var fault *duckdb.Error
-	if errors.As(err, &fault) {
+	switch {
+	case errors.As(err, &fault):
 		return &StatementError{err}
+	case pivots.MatchString(query):
+		return fmt.Errorf("%w, and a PIVOT is two unless it names the values: PIVOT sessions ON source IN ('codex', 'pi') USING count(*)", ErrNotQuery)
 	}
 	return ErrNotQuery
 }
+
+// pivots are statements with a PIVOT, which DuckDB makes two of where it first has to
+// look which values there are: one of them makes a type.
+var pivots = regexp.MustCompile(`(?i)\bPIVOT(_WIDER)?\b`)

@@ -444,6 +444,9 @@ func TestQueryOnlyReads(t *testing.T) {
 	}
 	_, err = db.Query(t.Context(), "SELECT 1; SELECT 2")
 	assert.ErrorIs(t, err, ErrNotQuery)
+	_, err = db.Query(t.Context(), "PIVOT sessions ON source USING count(*)")
+	assert.ErrorIs(t, err, ErrNotQuery)
+	assert.ErrorContains(t, err, "ON source IN (", "one that works is shown")
 	_, err = db.Query(t.Context(), "SELECT nonsense FROM sessions")
 	assert.ErrorContains(t, err, "nonsense")
 }
