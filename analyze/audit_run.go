@@ -4,11 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"sync"
 
 	"github.com/duckdb/duckdb-go/v2"
-
-	"github.com/fclog/fclog/internal/bug"
 )
 
 // topItems is how many single pieces of content an audit lists.
@@ -23,7 +20,7 @@ func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 		}
 	}
 	// What takes longest comes first, and what the last of them needs before it.
-	err := a.atOnce([]func(*auditor) error{
+	err := a.twoAtATime([]func(*auditor) error{
 		(*auditor).composition, (*auditor).cacheBreaks, (*auditor).counting, (*auditor).polling, (*auditor).serialChains, (*auditor).savings,
 		(*auditor).topItems, (*auditor).repeatedCalls, (*auditor).growth, (*auditor).kinds, (*auditor).leftOut, (*auditor).costBasis,
 		(*auditor).unlogged, (*auditor).missing, (*auditor).otherBilled, (*auditor).problems,
@@ -34,46 +31,18 @@ func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	return a.audit, nil
 }
 
-// atOnce takes steps that need nothing of each other, on two connections at once:
-// most of a question about a usual session is planning, which DuckDB does with one
-// thread.
-func (a *auditor) atOnce(steps []func(*auditor) error) error {
-	ctx, stop := context.WithCancelCause(a.ctx)
-	defer stop(nil)
-	next := make(chan func(*auditor) error, len(steps))
-	for _, step := range steps {
-		next <- step
-	}
-	close(next)
-	var panics bug.Carrier
-	var all sync.WaitGroup
-	for _, conn := range []*sql.Conn{a.db.conn, a.db.second} {
-		worker := *a
-		worker.ctx, worker.conn = ctx, conn
-		all.Go(func() {
-			panics.Do(func() {
-				if err := worker.take(next); err != nil {
-					stop(err)
-				}
-			})
-		})
-	}
-	all.Wait()
-	panics.Drop()
-	return context.Cause(ctx) // the error that stopped the other, too
-}
-
-// take runs steps until none is left.
-func (a *auditor) take(steps <-chan func(*auditor) error) error {
-	for step := range steps {
-		if err := a.ctx.Err(); err != nil {
-			return err
-		}
-		if err := step(a); err != nil {
-			return err
+// twoAtATime takes steps that need nothing of each other: most of a question about
+// a usual session is planning, which DuckDB does with one thread.
+func (a *auditor) twoAtATime(do []func(*auditor) error) error {
+	steps := make([]step, len(do))
+	for i := range do {
+		steps[i] = func(ctx context.Context, conn *sql.Conn) error {
+			worker := *a
+			worker.ctx, worker.conn = ctx, conn
+			return do[i](&worker)
 		}
 	}
-	return nil
+	return atOnce(a.ctx, []*sql.Conn{a.db.conn, a.db.second}, steps)
 }
 
 // serialChains readies what the savings need beside what other questions need.

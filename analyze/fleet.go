@@ -5,10 +5,9 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fclog/fclog/analyze/dataset"
@@ -93,21 +92,17 @@ func (f *Fleet) open(ctx context.Context, o Options) error {
 
 // setUpNames is setUp but for the tables that hold the content of sessions.
 func (d *DB) setUpNames(ctx context.Context, sel Selection) error {
-	names, err := fs.Glob(setupSQL, "sql/views/*.sql")
+	numbers, err := setUpFiles()
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		switch path.Base(name) {
-		case "3_selected.sql":
-			err = d.choose(ctx, sel)
-		case "4_tables.sql":
-		default:
-			err = d.runFile(ctx, name, sel)
+	for _, name := range slices.Concat(numbers[:3]...) {
+		if err := d.runFile(ctx, d.conn, name, sel); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	}
+	if err := d.choose(ctx, sel); err != nil {
+		return err
 	}
 	return d.makeSide(ctx)
 }
