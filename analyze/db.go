@@ -32,6 +32,7 @@ type Options struct {
 	Prices    []Price
 	Selection Selection
 	TZ        *time.Location // zone of days and of shown times; nil: UTC
+	Engine    *Engine        // to use; nil: one is started
 	Threads   int            // 0: one per processor
 	MemoryMB  int            // 0: 2048; beyond it DuckDB writes to the temporary folder
 }
@@ -77,12 +78,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 // connect opens a database in memory for the dataset in dir.
-func (d *DB) connect(ctx context.Context, dir string) error {
-	connector, err := duckdb.NewConnector("", nil)
-	if err != nil {
+func (d *DB) connect(ctx context.Context, engine *Engine, dir string) (err error) {
+	if d.db, err = engine.take(); err != nil {
 		return err
 	}
-	d.db = sql.OpenDB(connector)
 	if d.conn, err = d.db.Conn(ctx); err != nil {
 		return err
 	}
@@ -96,7 +95,7 @@ func (d *DB) seal(ctx context.Context) error {
 }
 
 func (d *DB) open(ctx context.Context, o Options) error {
-	if err := d.connect(ctx, o.Dataset); err != nil {
+	if err := d.connect(ctx, o.Engine, o.Dataset); err != nil {
 		return err
 	}
 	if d.small = isSmall(d.root); d.small && o.Threads == 0 {

@@ -59,11 +59,12 @@ type request struct {
 	paths     []string
 	selection analyze.Selection
 	zone      *time.Location
-	prices    []string // files that override the built-in prices
-	keep      string   // dataset to keep; "" a temporary one
-	demo      bool     // the bundled session
-	candidate bool     // with demo: the other arm of the bundled A/B
-	redact    bool     // put placeholders in place of secrets
+	prices    []string        // files that override the built-in prices
+	keep      string          // dataset to keep; "" a temporary one
+	demo      bool            // the bundled session
+	candidate bool            // with demo: the other arm of the bundled A/B
+	redact    bool            // put placeholders in place of secrets
+	engine    *analyze.Engine // that is being started for it; nil: none
 }
 
 // open resolves what was named to a dataset, importing logs where needed. The
@@ -401,7 +402,7 @@ func (a *app) analysis(ctx context.Context, s *source, r request) (*analyze.DB, 
 	}
 	sel := r.selection
 	sel.Parts = s.parts
-	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: sel, TZ: r.zone})
+	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: sel, TZ: r.zone, Engine: r.engine})
 }
 
 // priceBook is the built-in prices overridden by the named files, or by FreeCode's
