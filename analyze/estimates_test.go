@@ -92,3 +92,28 @@ func TestOutcomesRoundTrip(t *testing.T) {
 		assert.NotContains(t, f.File, "outcomes")
 	}
 }
+
+// TestOutcomeOfOneABCountsOnce: a prediction made after an A/B may have learnt from it,
+// so the first one stays; more trials of the same A/B take the place of fewer; another
+// A/B and another variant stand beside it.
+func TestOutcomeOfOneABCountsOnce(t *testing.T) {
+	dir := datasetOf(t, "a")
+	start, later := num(int64(1_767_225_600_000)), num(int64(1_767_312_000_000))
+	for _, o := range []dataset.Outcome{
+		{Variant: "cap", From: start, Trials: 13, Detours: num(2.5)},
+		{Variant: "cap", From: start, Trials: 13, Detours: num(4.0)},
+		{Variant: "cap", From: later, Trials: 13, Detours: num(1.0)},
+		{Variant: "mask", From: start, Trials: 13, Detours: num(3.0)},
+	} {
+		require.NoError(t, dataset.SaveOutcome(dir, "codex", o))
+	}
+	all := "SELECT variant, trials, predicted_detours FROM outcomes ORDER BY 1, 3"
+	assert.Equal(t, []string{"cap 13 1", "cap 13 2.5", "mask 13 3"}, rowsOf(t, open(t, Options{Dataset: dir}), all))
+	require.NoError(t, dataset.SaveOutcome(dir, "codex", dataset.Outcome{Variant: "cap", From: start, Until: later, Trials: 26, Detours: num(4.0)}))
+	assert.Equal(t, []string{"cap 13 1", "cap 26 4", "mask 13 3"}, rowsOf(t, open(t, Options{Dataset: dir}), all))
+
+	for _, requests := range []float64{0.1, 0.1, 0.2} {
+		require.NoError(t, dataset.SaveOutcome(dir, "report", dataset.Outcome{Variant: "late", MeasuredRequests: num(requests)}))
+	}
+	assert.Len(t, rowsOf(t, open(t, Options{Dataset: dir}), "SELECT 1 FROM outcomes WHERE variant = 'late'"), 2, "without time stamps by what was measured")
+}

@@ -159,7 +159,7 @@ const asideSuffix = ".tmp"
 
 // writeSide writes one file of a side table: aside first, in the same folder.
 func writeSide(dir string, t table, p place) error {
-	path := filepath.Join(dir, t.name, "source="+p.source, "month="+p.month, p.stem+".parquet")
+	path := sidePath(dir, t.name, p)
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return &WriteError{err}
@@ -181,6 +181,10 @@ func writeSide(dir string, t table, p place) error {
 		return &WriteError{err}
 	}
 	return nil
+}
+
+func sidePath(dir, table string, p place) string {
+	return filepath.Join(dir, table, "source="+p.source, "month="+p.month, p.stem+".parquet")
 }
 
 // leftAside tells the files of killed writers of side tables.

@@ -5,13 +5,15 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"time"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // Outcome is one row of outcomes: what a replay predicted of a variant, and what a
 // live A/B then showed. Factors are natural logs of candidate / baseline, so that
 // they add. Nil is NULL: unknown.
 type Outcome struct {
-	Outcome   string  `parquet:"outcome"` // hash of everything else: the same comparison has the same
+	Outcome   string  `parquet:"outcome"` // hash of the variant and the A/B: the same A/B of a variant has the same
 	Variant   string  `parquet:"variant,dict"`
 	Baseline  string  `parquet:"baseline"` // what the arms were called
 	Candidate string  `parquet:"candidate"`
@@ -50,22 +52,40 @@ type Outcome struct {
 }
 
 // SaveOutcome adds an outcome to the dataset in dir, under the month the A/B began.
-// The same outcome again leaves one file. Its Outcome column is filled in here.
+// The same A/B of the same variant is kept once: with more trials it takes the place
+// of the smaller one, else the one saved first stays, since a prediction made after
+// it may have learnt from it. Its Outcome column is filled in here.
 func SaveOutcome(dir, source string, o Outcome) error {
 	if err := Check(dir); err != nil {
 		return err
 	}
-	o.Outcome = ""
-	raw, err := json.Marshal(o)
-	if err != nil {
+	var err error
+	if o.Outcome, err = o.identity(); err != nil {
 		return err
 	}
-	sum := sha256.Sum256(raw)
-	o.Outcome = hex.EncodeToString(sum[:16])
 	month := "unknown"
 	if o.From != nil {
 		month = time.UnixMilli(*o.From).UTC().Format("2006-01")
 	}
-	t := newTable(OutcomesTable, []Outcome{o}, func(*Outcome) string { return "" })
-	return writeSide(dir, t, place{source: source, month: month, stem: o.Outcome})
+	p := place{source: source, month: month, stem: o.Outcome}
+	if kept, err := parquet.ReadFile[Outcome](sidePath(dir, OutcomesTable, p)); err == nil && len(kept) == 1 && kept[0].Trials >= o.Trials {
+		return nil
+	}
+	return writeSide(dir, newTable(OutcomesTable, []Outcome{o}, func(*Outcome) string { return "" }), p)
+}
+
+// identity tells an A/B of a variant from others by when its first session started;
+// where no log says, by what was measured.
+func (o Outcome) identity() (string, error) {
+	of := Outcome{Variant: o.Variant, From: o.From}
+	if o.From == nil {
+		of.Baseline, of.Candidate, of.Tasks, of.Trials = o.Baseline, o.Candidate, o.Tasks, o.Trials
+		of.MeasuredRequests, of.MeasuredPerRequest, of.MeasuredTokens = o.MeasuredRequests, o.MeasuredPerRequest, o.MeasuredTokens
+	}
+	raw, err := json.Marshal(of)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16]), nil
 }

@@ -30,6 +30,7 @@ type compareFlags struct {
 	top        int
 	demo       bool
 	save       string
+	variant    string
 }
 
 func compareCommand(a *app) *cobra.Command {
@@ -53,7 +54,7 @@ experiments.jsonl.`,
   fclog compare runs/base runs/candidate
   fclog compare runs/base runs/candidate --format html -o compare.html
   fclog compare runs/base runs/candidate --predicted replay.json
-  fclog compare runs/base runs/candidate --predicted replay.json --save dataset
+  fclog compare runs/base runs/candidate --predicted replay.json --variant compress --save dataset
   fclog compare runs/base runs/candidate --expect-parallel 2 --format json
   fclog compare ~/.freecode/eval-ab/2026-03-14.json
   fclog compare evals/experiments.jsonl --experiment 2026-09-04-coding-1`,
@@ -73,6 +74,7 @@ experiments.jsonl.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
 	flags.StringVar(&f.predicted, "predicted", "", "`FILE` of 'fclog replay --format json', set beside what was measured")
+	flags.StringVar(&f.variant, "variant", "", "`VARIANT` of the prediction that CANDIDATE ran; with --save needed where several were replayed")
 	flags.StringVar(&f.save, "save", "", "keep what became of the prediction in `DATASET`, for 'fclog outcomes' and later replays; needs --predicted")
 	flags.IntVar(&f.parallel, "expect-parallel", 0, "check that some response of every trial asks for `N` calls at once, 2 or more")
 	flags.StringVar(&f.experiment, "experiment", "", "only the experiment of that `NAME` in REPORT")
@@ -90,6 +92,8 @@ func (f *compareFlags) check(cmd *cobra.Command, paths []string) error {
 		return usage(cmd, "--top %d must be 1 or more", f.top)
 	case f.compact && f.format != "json":
 		return usage(cmd, "--compact goes with --format json")
+	case f.variant != "" && f.predicted == "":
+		return usage(cmd, "--variant chooses from a prediction: give --predicted FILE, the JSON of a replay")
 	case f.save != "" && f.predicted == "":
 		return usage(cmd, "--save keeps what became of a prediction: give --predicted FILE, the JSON of a replay")
 	case f.experiment != "" && len(paths) == 2:
@@ -113,7 +117,9 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 		if err != nil {
 			return err
 		}
-		o.Predicted = predicted
+		if o.Predicted, err = f.chosen(cmd, predicted); err != nil {
+			return err
+		}
 	}
 	if f.demo {
 		paths = []string{"bundled session", "without line numbers"}
@@ -132,6 +138,25 @@ func (a *app) compare(cmd *cobra.Command, f *compareFlags, paths []string) error
 		return err
 	}
 	return a.writeComparison(f, result)
+}
+
+// chosen are the predictions that the A/B is set beside. One A/B is evidence about the
+// variant that its candidate ran alone: nothing is kept of variants replayed beside it.
+func (f *compareFlags) chosen(cmd *cobra.Command, all []compare.Prediction) ([]compare.Prediction, error) {
+	var names []string
+	for _, p := range all {
+		if p.Variant == f.variant {
+			return []compare.Prediction{p}, nil
+		}
+		names = append(names, p.Variant)
+	}
+	switch {
+	case f.variant != "":
+		return nil, usage(cmd, "--variant %s is not in %s, which predicts %s", f.variant, f.predicted, strings.Join(names, ", "))
+	case f.save != "" && len(all) > 1:
+		return nil, usage(cmd, "--save keeps what became of one variant: --variant NAME says which of %s the candidate ran", strings.Join(names, ", "))
+	}
+	return all, nil
 }
 
 func trialsOf(arm compare.Arm) string { return term.Count(arm.Trials, "trial", "trials") }

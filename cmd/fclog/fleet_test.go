@@ -184,8 +184,13 @@ func TestOutcomesTeach(t *testing.T) {
 	compare := []string{"compare", testdata("ab", "base"), testdata("ab", "candidate"), "--save", dir}
 	got = h.run(compare...)
 	assert.Equal(t, 2, got.code, "nothing was predicted")
+	got = h.run(append(compare, "--predicted", file)...)
+	assert.Equal(t, 2, got.code, "the candidate ran one variant, not all that were replayed")
+	assert.Contains(t, got.stderr, "--variant NAME says which of")
+	got = h.run(append(compare, "--predicted", file, "--variant", "nosuch")...)
+	assert.Equal(t, 2, got.code)
 	for range 2 {
-		got = h.run(append(compare, "--predicted", file)...)
+		got = h.run(append(compare, "--predicted", file, "--variant", "cap:max=20")...)
 		require.Equal(t, 0, got.code, got.stderr)
 	}
 	got = h.run("outcomes", dir, "--format", "json")
@@ -201,10 +206,10 @@ func TestOutcomesTeach(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(got.stdout), &out))
-	require.Len(t, out.Outcomes, 2, "two variants, each once")
+	require.Len(t, out.Outcomes, 1, "saved twice, kept once")
 	assert.Equal(t, 13, out.Outcomes[0].Tasks)
 	require.NotNil(t, out.Outcomes[0].Share[1], "the interval of the prediction is kept")
-	assert.Equal(t, 2, out.Record.Requests.Outcomes)
+	assert.Equal(t, 1, out.Record.Requests.Outcomes)
 
 	taught := decoded(t, h.fleet(dir))
 	require.NotNil(t, taught.Fleet.Learnt)

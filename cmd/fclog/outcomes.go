@@ -28,7 +28,7 @@ func outcomesCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "outcomes DATASET",
 		Short: "How good past predictions were: what replays said, and what A/Bs then showed",
-		Long: `outcomes lists the A/Bs that 'fclog compare --predicted FILE --save DATASET' kept,
+		Long: `outcomes lists the A/Bs that 'fclog compare --predicted FILE --variant NAME --save DATASET' kept,
 beside what the replay had predicted: tokens per request and requests, each as a
 factor, and the detours found. Then it says how often a prediction lay inside the
 interval of the measurement, and whether predictions err to one side.`,

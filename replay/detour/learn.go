@@ -34,13 +34,16 @@ const (
 
 // Learn lets A/Bs correct the rates, cautiously. Of every outcome
 //
-//	p = extra requests / lossy edits, held between 0 and 1
+//	p = extra requests / lossy edits
 //	σ = (high - low) / (2 × 1.96 × lossy edits)
-//	w = min(q (1 - q) / σ², trials),  q = (p + net) / 2
+//	w = min(net (1 - net) / σ², trials)
 //
 // w is the number of cases whose rate would be known as well as the A/B knows p, and
-// never more than its trials. The overall net rate is the mean of
-// Beta(m × net, m × (1 - net)), m its cases but at most 100; with the outcomes it is
+// never more than its trials. It follows from the noise of the A/B and not from what
+// the A/B found, and p may lie below 0 or above 1 by chance: held at 0, or weighed by
+// itself, what is above the truth would count for more than what is below. The overall
+// net rate is the mean of Beta(m × net, m × (1 - net)), m its cases but at most 100;
+// with the outcomes it is
 //
 //	net' = (m × net + Σ w p) / (m + Σ w)
 //
@@ -74,9 +77,7 @@ func (f Found) weigh(net float64) (p, w float64) {
 	if f.Items <= 0 || f.Trials <= 0 || !(sigma > 0) || math.IsInf(sigma, 0) {
 		return 0, 0
 	}
-	p = math.Min(1, math.Max(0, f.Extra/float64(f.Items)))
-	q := (p + net) / 2
-	return p, math.Min(q*(1-q)/(sigma*sigma), float64(f.Trials))
+	return f.Extra / float64(f.Items), math.Min(net*(1-net)/(sigma*sigma), float64(f.Trials))
 }
 
 func (r Rates) times(l Lesson) Rates {
