@@ -31,7 +31,8 @@ const (
 	layerGap  = 2
 	minCell   = 0.12 // percent: narrower cells cannot be seen
 	minLetter = 3    // percent: narrower cells bear no name
-	roomy     = 14   // percent: wider cells bear it on narrow screens too
+	wide      = 1120 // pixels: a page as wide as it gets
+	narrow    = 296  // pixels: a page on the narrowest phone
 )
 
 // Figure draws it.
@@ -55,9 +56,9 @@ func (c Icicle) Figure() Figure {
 	return f
 }
 
-// letters is how many fit into a cell so many percent wide, on a page as wide as it gets.
-func letters(width float64) int {
-	const page, margin, letter = 1120, 8, 7.0
+// letters is how many fit into a cell so many percent of a page wide.
+func letters(width, page float64) int {
+	const margin, letter = 8, 7.0
 	return int((width/100*page - margin) / letter)
 }
 
@@ -84,7 +85,8 @@ func (c Icicle) add(f *Figure, n Node, depth int, x, total float64) float64 {
 		s := Shape{Kind: "cell", Class: n.Class, X: coordinate(x), Y: coordinate(y), W: coordinate(width), H: coordinate(layers[depth]), Row: row,
 			Label: fmt.Sprintf("%s, %s", term.Short(int64(n.Value)), term.Percent(share)), LabelExtra: Own(n.Name.plain())}
 		if width >= minLetter {
-			s.Text, s.Small = Own(term.Cut(n.Name.plain(), letters(width))), width < roomy
+			s.Text = Own(term.Cut(n.Name.plain(), letters(width, wide)))
+			s.Small = term.Width(s.Text.S) > letters(width, narrow) // is left out on narrow screens
 		}
 		f.Shapes = append(f.Shapes, s)
 	}

@@ -130,9 +130,19 @@ func TestBarsWithLimitsAndLongLines(t *testing.T) {
 
 func TestLettersFit(t *testing.T) {
 	// 10 % of 1,120 pixels are 112; without margins 104, 14 letters of 7.
-	assert.Equal(t, 14, letters(10))
+	assert.Equal(t, 14, letters(10, wide))
 	f := Icicle{ID: "i", Roots: []Node{{Name: Own("rather-long-name.go"), Value: 10}, {Name: Own("rest"), Value: 90}}}.Figure()
 	assert.Equal(t, "rather-long-n…", f.Shapes[0].Text.S)
+}
+
+// A name that is cut only by the border of its piece on a phone of 320 pixels, which
+// leaves 296 to the picture, is not shown there: 15 % of it are 44 pixels, or 5 letters.
+func TestIcicleNamesFitOnAPhone(t *testing.T) {
+	f := Icicle{ID: "i", Roots: []Node{{Name: Own("reads"), Value: 15}, {Name: Own("readers"), Value: 15}, {Name: Own("call arguments"), Value: 70}}}.Figure()
+	require.Len(t, f.Shapes, 3)
+	for i, small := range []bool{false, true, false} {
+		assert.Equal(t, small, f.Shapes[i].Small, f.Shapes[i].Text.S)
+	}
 }
 
 func TestLivesAreWhereTheirRequestsAre(t *testing.T) {

@@ -114,6 +114,21 @@ func TestTablesOnAPhone(t *testing.T) {
 	}
 }
 
+// The numbers of a row stand apart however long they are: 12 digits are wider than a
+// fifth of a phone.
+func TestLongNumbersOnAPhone(t *testing.T) {
+	a := sample()
+	input, read := int64(123_456_789_012), int64(123_000_000_000)
+	a.Totals.InputTokens, a.Totals.CacheReadTokens = &input, &read
+	path := filepath.Join(t.TempDir(), "audit.html")
+	require.NoError(t, os.WriteFile(path, []byte(auditPage(t, report.HTMLAudit{Audit: a, Charts: sampleCharts()})), 0o600))
+	b := browsertest.Open(t)
+	b.Screen(375, 900, false)
+	b.Load(path)
+	assert.Contains(t, b.Eval("document.body.textContent"), "123,456,789,012")
+	assert.Zero(t, b.Eval(`Array.from(document.querySelectorAll('section > .scroll td.n')).filter(e => e.scrollWidth > e.clientWidth + 1).length`))
+}
+
 // On paper there is no panel and no list of sections, and what was folded stays so.
 func TestPageOnPaper(t *testing.T) {
 	b := browsertest.Open(t)
