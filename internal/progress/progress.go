@@ -5,6 +5,7 @@ package progress
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,5 +138,7 @@ func (b *Bar) Done() {
 	close(b.stop)
 	if b.bar != nil {
 		_ = b.bar.Clear()
+		// A Ctrl-C has left its ^C behind the line.
+		_, _ = fmt.Fprintf(b.out, "%s\r", strings.Repeat(" ", max(b.width-1, 0)))
 	}
 }

@@ -51,7 +51,9 @@ func TestSlowStepIsShownAndRemoved(t *testing.T) {
 	last := shown[strings.LastIndex(shown, "reading"):]
 	blank := last[strings.Index(last, "\r"):]
 	assert.Empty(t, strings.Trim(blank, "\r "), "the line is blank again")
-	for _, line := range strings.Split(shown, "\r") {
+	parts := strings.Split(shown, "\r")
+	assert.Equal(t, strings.Repeat(" ", 79), parts[len(parts)-2], "as far as the screen reaches, for what a Ctrl-C has left there")
+	for _, line := range parts {
 		assert.LessOrEqual(t, len([]rune(line)), 80, "no line wraps")
 	}
 	time.Sleep(600 * time.Millisecond)
