@@ -188,23 +188,24 @@ func (e *Estimator) targets(rec int, plan replay.Plan) []target {
 	s := e.recs[rec].Session
 	byItem := map[int]int{}
 	var out []target
-	var c *cuts
-	for i, edit := range plan.Edits {
+	var at []int // by edit: its target
+	for _, edit := range plan.Edits {
 		if !edit.Lossy {
+			at = append(at, -1)
 			continue
 		}
-		if c == nil {
-			c = newCuts(plan)
-		}
 		item := s.Spans[edit.Span].Item
-		at, seen := byItem[item]
+		n, seen := byItem[item]
 		if !seen {
-			at = len(out)
-			byItem[item] = at
+			n = len(out)
+			byItem[item] = n
 			w := wantedOf(s, edit)
 			out = append(out, target{rate: e.rates.For(w.agent, w.kind, w.band, w.marker), wanted: w, weight: 1})
 		}
-		e.weigh(&out[at], rec, c, i)
+		at = append(at, n)
+	}
+	if len(out) > 0 {
+		e.weigh(out, at, rec, plan)
 	}
 	return out
 }
@@ -233,19 +234,25 @@ func editMarker(edit replay.Edit) Marker {
 	return Middle
 }
 
-// weigh looks for later use and for its null.
-func (e *Estimator) weigh(t *target, rec int, c *cuts, edit int) {
-	own := e.own[rec]()
-	t.used = t.used || own.usedLater(c, edit)
-	others := e.others[rec]()
+// weigh looks for later use and for its null. at names the target of each edit.
+func (e *Estimator) weigh(targets []target, at []int, rec int, plan replay.Plan) {
+	others, basis := e.others[rec](), otherSessions
 	if others == nil {
-		t.basis = earlierRequests
-		t.null = t.null || own.saidBefore(c, edit)
-		return
+		basis = earlierRequests
 	}
-	t.basis = otherSessions
-	// Features have other numbers in the other matcher: what edits leave is found anew.
-	fresh := *c
-	fresh.kept = map[string][]int32{}
-	t.null = t.null || others.usedLater(&fresh, edit)
+	own := newCuts(e.own[rec](), plan)
+	own.judge(others == nil)
+	null := own.before
+	if others != nil {
+		foreign := newCuts(others, plan)
+		foreign.judge(false)
+		null = foreign.used
+	}
+	for i, n := range at {
+		if n >= 0 {
+			targets[n].used = targets[n].used || own.used[i]
+			targets[n].null = targets[n].null || null[i]
+			targets[n].basis = basis
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/fclog/fclog/replay"
 	"github.com/fclog/fclog/rollout"
 )
 
@@ -75,6 +74,7 @@ func takeRunes(s string, n int) (taken, rest string, count int) {
 type matcher struct {
 	s     *rollout.Session
 	ids   map[uint64]int32
+	maybe sieve
 	first []int32 // by feature: its first use
 	uses  []use
 	hits  [][]int32 // by text: the features it holds, sorted
@@ -90,6 +90,7 @@ func newMatcher(s *rollout.Session, said []saying) *matcher {
 	for _, p := range said {
 		features(p.text, func(f uint64) { m.note(f, int32(p.request)) })
 	}
+	m.maybe = newSieve(m.ids)
 	for i, sp := range s.Spans {
 		m.spans[sp.Text] = append(m.spans[sp.Text], i)
 	}
@@ -137,6 +138,9 @@ func (m *matcher) scan(t rollout.TextID, arguments bool) {
 func (m *matcher) find(text string) []int32 {
 	var out []int32
 	features(text, func(f uint64) {
+		if !m.maybe.has(f) {
+			return
+		}
 		if id, ok := m.ids[f]; ok {
 			out = append(out, id)
 		}
@@ -145,112 +149,21 @@ func (m *matcher) find(text string) []int32 {
 	return slices.Compact(out)
 }
 
-// cuts is a plan as the matcher sees it.
-type cuts struct {
-	edits  []replay.Edit
-	bySpan map[int][]int // edits of a span, in order of From
-	kept   map[string][]int32
-}
+// sieve knows most of the features that were not said: a bit for each value of their
+// lower bits, 16 to 32 bits for a feature. It stays in the processor's cache where the
+// features themselves do not.
+type sieve []uint64
 
-func newCuts(plan replay.Plan) *cuts {
-	c := &cuts{edits: plan.Edits, bySpan: map[int][]int{}, kept: map[string][]int32{}}
-	for i, e := range plan.Edits {
-		c.bySpan[e.Span] = append(c.bySpan[e.Span], i)
+func newSieve(ids map[uint64]int32) sieve {
+	size := 1
+	for size*4 < len(ids) {
+		size *= 2
 	}
-	for _, list := range c.bySpan {
-		slices.SortFunc(list, func(a, b int) int { return cmp.Compare(c.edits[a].From, c.edits[b].From) })
+	s := make(sieve, size)
+	for f := range ids {
+		s[f>>6&uint64(size-1)] |= 1 << (f & 63)
 	}
-	return c
+	return s
 }
 
-// at returns the edit that holds for a span at a request; -1 none.
-func (c *cuts) at(span, number int) int {
-	found := -1
-	for _, i := range c.bySpan[span] {
-		if c.edits[i].From <= number {
-			found = i
-		}
-	}
-	return found
-}
-
-// keptOf returns the features of what an edit leaves.
-func (m *matcher) keptOf(c *cuts, edit int) []int32 {
-	text := c.edits[edit].Text
-	if f, ok := c.kept[text]; ok {
-		return f
-	}
-	f := m.find(text)
-	c.kept[text] = f
-	return f
-}
-
-// usedLater says whether anything of what an edit cuts was said while the edit
-// held, and stood nowhere else in the payload then.
-func (m *matcher) usedLater(c *cuts, edit int) bool {
-	sp := m.s.Spans[c.edits[edit].Span]
-	return m.anyLost(c, edit, func(feature int32) bool {
-		for u := m.first[feature]; u >= 0; u = m.uses[u].next {
-			r := m.s.Requests[m.uses[u].request]
-			if r.Chain != sp.Chain || r.Number < c.edits[edit].From || r.Number > sp.Last || c.at(c.edits[edit].Span, r.Number) != edit {
-				continue
-			}
-			if !m.elsewhere(c, edit, feature, r.Number, false) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// saidBefore is the null of usedLater for a session without others beside it:
-// whether what was cut had been said before the model first saw it. The model's
-// own words of that time are no place it could stand in.
-func (m *matcher) saidBefore(c *cuts, edit int) bool {
-	sp := m.s.Spans[c.edits[edit].Span]
-	return m.anyLost(c, edit, func(feature int32) bool {
-		for u := m.first[feature]; u >= 0; u = m.uses[u].next {
-			r := m.s.Requests[m.uses[u].request]
-			if r.Chain == sp.Chain && r.Number < sp.First && !m.elsewhere(c, edit, feature, c.edits[edit].From, true) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// anyLost tries every feature that the text had and the edit does not leave.
-func (m *matcher) anyLost(c *cuts, edit int, try func(feature int32) bool) bool {
-	kept := m.keptOf(c, edit)
-	for _, f := range m.hits[m.s.Spans[c.edits[edit].Span].Text] {
-		if _, stays := slices.BinarySearch(kept, f); !stays && try(f) {
-			return true
-		}
-	}
-	return false
-}
-
-// elsewhere says whether a feature stands in another item of the payload, as the
-// plan leaves it.
-func (m *matcher) elsewhere(c *cuts, edit int, feature int32, number int, notOwn bool) bool {
-	self := m.s.Spans[c.edits[edit].Span]
-	for _, t := range m.texts[feature] {
-		for _, i := range m.spans[t] {
-			sp := m.s.Spans[i]
-			if sp.Chain != self.Chain || number < sp.First || number > sp.Last || sp.Item == self.Item {
-				continue
-			}
-			if notOwn && m.s.Items[sp.Item].Request >= 0 {
-				continue
-			}
-			other := c.at(i, number)
-			if other < 0 {
-				return true
-			}
-			if _, stays := slices.BinarySearch(m.keptOf(c, other), feature); stays {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (s sieve) has(f uint64) bool { return s[f>>6&uint64(len(s)-1)]>>(f&63)&1 == 1 }

@@ -104,7 +104,14 @@ func one(t testing.TB, task string, later ...turn) *rollout.Session {
 func used(t testing.TB, s *rollout.Session, more ...replay.Edit) bool {
 	m := newMatcher(s, sayings(s))
 	plan := replay.Plan{Edits: append([]replay.Edit{cutTo(t, s, 0, "head of it\n[cut]\ntail of it")}, more...)}
-	return m.usedLater(newCuts(plan), 0)
+	return firstUsed(m, plan)
+}
+
+// firstUsed judges a plan and returns what is found of its first edit.
+func firstUsed(m *matcher, plan replay.Plan) bool {
+	c := newCuts(m, plan)
+	c.judge(false)
+	return c.used[0]
 }
 
 func TestLaterUse(t *testing.T) {
@@ -122,7 +129,7 @@ func TestLaterUse(t *testing.T) {
 	assert.False(t, used(t, s, cutTo(t, s, 1, "kept: "+secret)), "the other one is edited but keeps it")
 	late := sessionOf(t, "s", "task", turn{said: secret, calls: []act{sh("cat plan").gave(secret)}}, quiet)
 	m := newMatcher(late, sayings(late))
-	assert.False(t, m.usedLater(newCuts(replay.Plan{Edits: []replay.Edit{cutTo(t, late, 0, "")}}), 0), "said before it was seen")
+	assert.False(t, firstUsed(m, replay.Plan{Edits: []replay.Edit{cutTo(t, late, 0, "")}}), "said before it was seen")
 }
 
 // An edit that begins later, or that another one follows, is judged by its time only.
@@ -131,7 +138,7 @@ func TestLaterUseWhileTheEditHolds(t *testing.T) {
 	s := one(t, "task", turn{said: "I read: " + secret}, quiet, quiet)
 	edit := cutTo(t, s, 0, "[cut]")
 	m := newMatcher(s, sayings(s))
-	at := func(edits ...replay.Edit) bool { return m.usedLater(newCuts(replay.Plan{Edits: edits}), 0) }
+	at := func(edits ...replay.Edit) bool { return firstUsed(m, replay.Plan{Edits: edits}) }
 	assert.True(t, at(edit))
 	late := edit
 	late.From++
@@ -267,7 +274,7 @@ func TestLaterUseAgainstBruteForce(t *testing.T) {
 		}
 		s := sessionOf(t, "s", pick("task"), turns...)
 		e := cutTo(t, s, 0, pick("kept"))
-		got := newMatcher(s, sayings(s)).usedLater(newCuts(replay.Plan{Edits: []replay.Edit{e}}), 0)
+		got := firstUsed(newMatcher(s, sayings(s)), replay.Plan{Edits: []replay.Edit{e}})
 		assert.Equal(t, bruteForce(s, e), got)
 	})
 }

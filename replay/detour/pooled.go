@@ -36,15 +36,22 @@ type Seen struct {
 	Recoveries int64
 }
 
-// CountLossy counts the items that the lossy edits of a plan cut, by stratum, in a
+// CountLossy counts the items that the lossy edits of each plan cut, by stratum, in a
 // fixed order. An edit that is no call's has no agent, kind or band.
-func CountLossy(rec replay.Recording, plan replay.Plan) []Lossy {
-	if plan.Unsupported != "" {
-		return nil
-	}
+func CountLossy(rec replay.Recording, plans ...replay.Plan) [][]Lossy {
 	e := NewEstimator([]replay.Recording{rec}, Rates{})
+	out := make([][]Lossy, len(plans))
+	for i, p := range plans {
+		if p.Unsupported == "" {
+			out[i] = countTargets(e.targets(0, p))
+		}
+	}
+	return out
+}
+
+func countTargets(all []target) []Lossy {
 	found := map[stratum]*Lossy{}
-	for _, t := range e.targets(0, plan) {
+	for _, t := range all {
 		n := found[t.wanted]
 		if n == nil {
 			n = &Lossy{Agent: t.wanted.agent, Kind: string(t.wanted.kind), Band: t.wanted.band, Marker: string(t.wanted.marker)}

@@ -21,7 +21,7 @@ func TestFromLossyIsEstimate(t *testing.T) {
 	for i := range recs {
 		e := NewEstimator(recs[i:i+1], rates)
 		all = append(all, e.targets(0, plans[i])...)
-		counted = append(counted, CountLossy(recs[i], plans[i])...)
+		counted = append(counted, CountLossy(recs[i], plans[i])[0]...)
 	}
 	require.NotEmpty(t, all)
 	want := (&Estimator{rates: rates}).sumUp(all)

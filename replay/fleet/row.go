@@ -84,10 +84,15 @@ func Rows(ctx context.Context, e *replay.Engine, rec replay.Recording, uses []re
 		return nil, err
 	}
 	seen := detour.CountSeen(rec)
+	plans := make([]replay.Plan, len(singles))
+	for i, s := range singles {
+		plans[i] = s.Plan
+	}
+	lossy := detour.CountLossy(rec, plans...)
 	out := make([]Row, len(singles))
 	for i, s := range singles {
 		out[i] = rowOf(rec, s)
-		out[i].Seen = seen
+		out[i].Lossy, out[i].Seen = lossy[i], seen
 	}
 	return out, nil
 }
@@ -109,7 +114,7 @@ func rowOf(rec replay.Recording, s replay.Single) Row {
 		Output: e.StaticSavingOutputTokens, CacheReadLost: e.CacheReadLost, Clamped: e.ClampedRequests, Later: s.Later,
 		Edited: e.EditedItems, RemovedLow: e.RemovedRequestsLow, RemovedHigh: e.RemovedRequestsHigh, Added: e.AddedRequests,
 		ExtraKnown: s.Extra.Known, ExtraTokens: int64(math.Round(s.Extra.Tokens)), ExtraUSD: billionths(s.Extra.USD),
-		AsksModel: s.AsksModel, Basis: basisWord(e.Basis), Lossy: detour.CountLossy(rec, s.Plan),
+		AsksModel: s.AsksModel, Basis: basisWord(e.Basis),
 	}
 	if e.StaticSavingUSD != nil {
 		// The difference of the rounded costs, so that savings of rows add up to the
