@@ -180,6 +180,8 @@ func TestMistyped(t *testing.T) {
 	copyFile(t, testdata("bad", "good.jsonl"), filepath.Join(dir, "sessions", "good.jsonl"))
 	for line, hint := range map[string]string{
 		"fclog adit":                                 `did you mean "audit"?`,
+		"fclog adit --demo":                          `did you mean "audit"?`,
+		"fclog help adit":                            `did you mean "audit"?`,
 		"fclog audit --fromat json":                  `did you mean "--format"?`,
 		"fclog audit --demo --format jsn":            `did you mean "json"?`,
 		"fclog audit --agent cladue-code":            `did you mean "claude-code"?`,

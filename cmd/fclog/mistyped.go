@@ -18,9 +18,27 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return usage(cmd, "%w", err)
 	}
+	if words := cmd.Flags().Args(); !cmd.HasParent() && len(words) > 0 {
+		return knownCommand(cmd, words) // the flag may be one of the command that was meant
+	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 	return usage(cmd, "%w%s", err, nearest.Hint("--"+unknown.GetSpecifiedName(), names))
+}
+
+// checkHelp makes help refuse what is no command; cobra shows the help of fclog instead.
+func checkHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" {
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if found, _, err := root.Find(args); err == nil && found != root {
+					return nil
+				}
+				return knownCommand(root, args)
+			}
+		}
+	}
 }
 
 // pathHint is the end of a message about a file that does not exist: what may be meant.

@@ -44,6 +44,7 @@ never changes a log. It reads
 		replayCommand(a), compareCommand(a), outcomesCommand(a), variantsCommand(a), promptsCommand(a), verifyCommand(a), shardsCommand(a), formatsCommand(a))
 	root.AddCommand(manCommand())
 	addCompletion(root)
+	checkHelp(root)
 	return root
 }
 
