@@ -57,11 +57,16 @@ func compareVerdict(r *compare.Result) *section {
 // compareFigures is the table of changes, tokens factored first.
 func compareFigures(r *compare.Result) *section {
 	t := &table{columns: []column{
-		{title: ""}, {title: "base", number: true}, {title: "candidate", number: true}, {title: "change", number: true},
+		{title: ""}, {title: "base", number: true, optional: 2}, {title: "candidate", number: true, optional: 1}, {title: "change", number: true},
 		{title: "95 % interval", number: true},
 	}}
 	short := func(v float64) string { return term.Short(int64(math.Round(v))) }
-	two := func(v float64) string { return fmt.Sprintf("%.2f", v) }
+	two := func(v float64) string {
+		if math.Abs(v) >= 10_000 {
+			return short(v)
+		}
+		return fmt.Sprintf("%.2f", v)
+	}
 	d := r.Deltas
 	for _, line := range []struct {
 		name   string
@@ -121,7 +126,8 @@ func figureRow(name string, d *compare.Delta, format func(float64) string) row {
 	case !d.Log && d.Change != nil:
 		change = d.Mark + difference(name, *d.Change)
 		if d.Low != nil {
-			interval = compare.Range(difference(name, *d.Low), difference(name, *d.High))
+			// The change beside it names the unit: with it twice, wide ones do not fit.
+			interval = strings.ReplaceAll(compare.Range(difference(name, *d.Low), difference(name, *d.High)), pointsUnit, "")
 		}
 	}
 	if d.Baseline == 0 && d.Candidate == 0 {
@@ -134,14 +140,17 @@ func figureRow(name string, d *compare.Delta, format func(float64) string) row {
 	return r
 }
 
-const passRate = "pass rate"
+const (
+	passRate   = "pass rate"
+	pointsUnit = " points"
+)
 
 // difference is a change of a figure that is compared by subtraction: a share in
 // points, as its levels are in percent.
 func difference(name string, v float64) string {
 	s, unit := fmt.Sprintf("%+.2f", v), ""
 	if name == passRate {
-		s, unit = fmt.Sprintf("%+.1f", 100*v), " points"
+		s, unit = fmt.Sprintf("%+.1f", 100*v), pointsUnit
 	}
 	if strings.Trim(s, "+-0.") == "" {
 		s = s[1:]

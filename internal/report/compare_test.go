@@ -113,3 +113,18 @@ func TestReportedFiguresAreMarked(t *testing.T) {
 	require.NoError(t, report.CompareMarkdown(&out, r, report.Options{}))
 	assert.NotContains(t, out.String(), "in 3 trials")
 }
+
+// TestWideIntervalsFit: changes and intervals of any size stay within the width, and
+// none of their figures is cut.
+func TestWideIntervalsFit(t *testing.T) {
+	share := &compare.Delta{Baseline: 1, Candidate: 0.125, Mark: "~", Change: ptr(-0.875), Low: ptr(-1.0), High: ptr(1.0), Why: "fewer than 6 tasks are never significant"}
+	ratio := &compare.Delta{Baseline: 1_234_567_890, Candidate: 9_876_543_210, Mark: "~", Log: true, Percent: ptr(123456.7), PercentLow: ptr(-99.9), PercentHigh: ptr(999999.9)}
+	r := &compare.Result{PairedTasks: 3, Deltas: compare.Deltas{Tokens: ratio, Requests: ratio, TokensPerRequest: ratio, Input: ratio, Output: ratio, CostUSD: ratio, RepeatedCalls: ratio, PassRate: share, Score: share}}
+	for width := 80; width <= 200; width += 8 {
+		got := comparison(t, r, width, false)
+		termtest.CheckTerminal(t, got, width, false)
+		for _, whole := range []string{"-100.0 to +100.0", "~-87.5 points", compare.SignedPercent(999999.9)} {
+			assert.Contains(t, got, whole, "%d columns", width)
+		}
+	}
+}
