@@ -65,7 +65,7 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 
 func (f *Fleet) open(ctx context.Context, o Options) error {
 	d := f.db
-	if err := d.connect(ctx, o.Engine, o.Dataset); err != nil {
+	if err := d.connect(ctx, o.Dataset); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(f.Aside(), 0o700); err != nil {

@@ -159,7 +159,7 @@ func (v *verifier) rows(ctx context.Context) error {
 // connect opens a database that sees the dataset and, for types of columns, a file
 // without rows of every table.
 func (v *verifier) connect(ctx context.Context) error {
-	if err := v.db.connect(ctx, nil, v.dir); err != nil {
+	if err := v.db.connect(ctx, v.dir); err != nil {
 		return err
 	}
 	v.aside = filepath.Join(v.db.tmp, "tables")

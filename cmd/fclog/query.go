@@ -147,8 +147,6 @@ func (a *app) query(cmd *cobra.Command, f *queryFlags, args []string) (err error
 
 // withDB opens what a request names, and closes it afterwards.
 func (a *app) withDB(ctx context.Context, r request, do func(*source, *analyze.DB) error) (err error) {
-	r.engine = analyze.StartEngine()
-	defer closing(r.engine.Close, &err)
 	s, err := a.open(ctx, r)
 	if err != nil {
 		return err

@@ -59,12 +59,11 @@ type request struct {
 	paths     []string
 	selection analyze.Selection
 	zone      *time.Location
-	prices    []string        // files that override the built-in prices
-	keep      string          // dataset to keep; "" a temporary one
-	demo      bool            // the bundled session
-	candidate bool            // with demo: the other arm of the bundled A/B
-	redact    bool            // put placeholders in place of secrets
-	engine    *analyze.Engine // that is being started for it; nil: none
+	prices    []string // files that override the built-in prices
+	keep      string   // dataset to keep; "" a temporary one
+	demo      bool     // the bundled session
+	candidate bool     // with demo: the other arm of the bundled A/B
+	redact    bool     // put placeholders in place of secrets
 }
 
 // open resolves what was named to a dataset, importing logs where needed. The
@@ -402,7 +401,7 @@ func (a *app) analysis(ctx context.Context, s *source, r request) (*analyze.DB, 
 	}
 	sel := r.selection
 	sel.Parts = s.parts
-	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: sel, TZ: r.zone, Engine: r.engine})
+	return analyze.Open(ctx, analyze.Options{Dataset: s.dir, Prices: prices(book), Selection: sel, TZ: r.zone})
 }
 
 // priceBook is the built-in prices overridden by the named files, or by FreeCode's
