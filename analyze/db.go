@@ -32,7 +32,6 @@ type Options struct {
 	Prices    []Price
 	Selection Selection
 	TZ        *time.Location // zone of days and of shown times; nil: UTC
-	Engine    *Engine        // to use; nil: one is started
 	Threads   int            // 0: one per processor
 	MemoryMB  int            // 0: 2048; beyond it DuckDB writes to the temporary folder
 }
@@ -78,10 +77,12 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 // connect opens a database in memory for the dataset in dir.
-func (d *DB) connect(ctx context.Context, engine *Engine, dir string) (err error) {
-	if d.db, err = engine.take(); err != nil {
+func (d *DB) connect(ctx context.Context, dir string) error {
+	connector, err := duckdb.NewConnector("", nil)
+	if err != nil {
 		return err
 	}
+	d.db = sql.OpenDB(connector)
 	if d.conn, err = d.db.Conn(ctx); err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (d *DB) seal(ctx context.Context) error {
 }
 
 func (d *DB) open(ctx context.Context, o Options) error {
-	if err := d.connect(ctx, o.Engine, o.Dataset); err != nil {
+	if err := d.connect(ctx, o.Dataset); err != nil {
 		return err
 	}
 	if d.small = isSmall(d.root); d.small && o.Threads == 0 {
@@ -436,6 +437,11 @@ func (d *DB) runFile(ctx context.Context, conn *sql.Conn, name string, sel Selec
 		}
 		return d.narrow(ctx)
 	}
+	if strings.HasSuffix(name, "/6_other_parts.sql") {
+		if several, err := severalParts(ctx, conn); err != nil || !several {
+			return err
+		}
+	}
 	text, err := setupSQL.ReadFile(name)
 	if err != nil {
 		return err
@@ -444,6 +450,13 @@ func (d *DB) runFile(ctx context.Context, conn *sql.Conn, name string, sel Selec
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
+}
+
+// severalParts tells whether any session stands in more than one part.
+func severalParts(ctx context.Context, conn *sql.Conn) (several bool, err error) {
+	const query = "SELECT EXISTS (SELECT 1 FROM committed_parts GROUP BY source, session_id HAVING count(*) > 1)"
+	err = conn.QueryRowContext(ctx, query).Scan(&several)
+	return several, err
 }
 
 // readers are the words a reading statement can begin with.

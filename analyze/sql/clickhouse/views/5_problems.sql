@@ -1,20 +1,5 @@
 CREATE TABLE problems AS
-WITH superseded AS (
-  SELECT s.source AS source, s.part AS part, s.session_id AS session_id, n.stem AS stem, n.file AS file, o.stem AS old_stem, o.part AS old_part
-  FROM selected s
-  JOIN committed_parts n USING (source, stem, part, session_id)
-  JOIN committed_parts o ON o.source = s.source AND o.session_id = s.session_id AND o.part <> s.part AND o.file = n.file
-),
-gone AS (
-  SELECT p.source AS source, p.part AS part, p.session_id AS session_id, p.file AS file, count(DISTINCT i.text_hash)::BIGINT AS "count"
-  FROM superseded p
-  JOIN raw_items i ON i.source = p.source AND i.stem = p.old_stem AND i.part = p.old_part AND i.session_id = p.session_id
-  WHERE i.origin = 'logged'
-    AND (p.source, p.stem, p.part, p.session_id, i.text_hash) NOT IN (
-      SELECT source, stem, part, session_id, text_hash FROM raw_items WHERE origin = 'logged')
-  GROUP BY ALL
-),
-exceeding AS (
+WITH exceeding AS (
   SELECT source, part, session_id, s.file AS file,
          count(*)::BIGINT AS "count",
          sum(-q.unlogged_tokens) AS tokens,
@@ -23,34 +8,13 @@ exceeding AS (
   JOIN sessions s USING (source, part, session_id)
   WHERE q.counts AND -q.unlogged_tokens > 2000 AND -q.unlogged_tokens > 0.25 * q.input_tokens
   GROUP BY ALL
-),
-diverging AS (
-  SELECT s.source AS source, s.part AS part, s.session_id AS session_id, o.file AS file, count(DISTINCT r.response_id)::BIGINT AS "count"
-  FROM selected s
-  JOIN committed_parts o ON o.source = s.source AND o.session_id = s.session_id AND o.part <> s.part
-  JOIN raw_requests r ON r.source = o.source AND r.stem = o.stem AND r.part = o.part AND r.session_id = o.session_id
-  WHERE NOT r.inherited AND r.response_id IS NOT NULL
-    AND (r.source, r.response_id) NOT IN (
-      SELECT source, response_id FROM raw_requests
-      WHERE response_id IS NOT NULL
-        AND (source, stem, part, session_id) IN (SELECT source, stem, part, session_id FROM current_parts))
-  GROUP BY ALL
 )
 SELECT part, session_id, file, line, kind, detail, "count", source, month
 FROM raw_problems
 WHERE (source, stem, part, session_id) IN (SELECT source, stem, part, session_id FROM selected)
 UNION ALL
-SELECT part, session_id, file, 0, 'text-gone',
-       'logged texts are gone from the file since an earlier import; that import is kept outside all totals and its texts can be read by hash',
-       "count", source, NULL
-FROM gone
-UNION ALL
 SELECT part, session_id, file, 0, 'content-exceeds-input',
        'the content logged for requests with ' || in_thousands(input) || ' input tokens exceeds them by ' || in_thousands(tokens)
          || ' tokens: it was not sent as logged, or the usage is wrong',
        "count", source, NULL
-FROM exceeding
-UNION ALL
-SELECT part, session_id, file, 0, 'copy-diverges',
-       'this copy of a session holds responses that the longer copy, which counts, lacks; they are in no total', "count", source, NULL
-FROM diverging;
+FROM exceeding;
