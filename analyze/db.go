@@ -71,7 +71,7 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	d := &DB{tmp: tmp}
 	if err := d.open(ctx, o); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("opening dataset %s: %w", o.Dataset, err)
+		return nil, openingError(o.Dataset, err)
 	}
 	return d, nil
 }

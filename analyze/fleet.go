@@ -58,7 +58,7 @@ func OpenFleet(ctx context.Context, o Options) (*Fleet, error) {
 	f := &Fleet{db: &DB{tmp: tmp}}
 	if err := f.open(ctx, o); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("opening dataset %s: %w", o.Dataset, err)
+		return nil, openingError(o.Dataset, err)
 	}
 	return f, nil
 }

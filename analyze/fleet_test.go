@@ -141,7 +141,7 @@ func TestWhereIsAnExpression(t *testing.T) {
 		_, err = Open(t.Context(), Options{Dataset: dir, Selection: Selection{Where: condition}})
 		require.Error(t, err, condition)
 	}
-	for _, condition := range []string{"true) UNION SELECT 1 FROM sessions WHERE (true", "session_id IN (SELECT 'a')", "true; SELECT 1"} {
+	for _, condition := range []string{"true) UNION SELECT 1 FROM sessions WHERE (true", "session_id IN (SELECT 'a')", "true; SELECT 1", "nonsense", "agent_version = nonsense(1)"} {
 		_, err := OpenFleet(t.Context(), Options{Dataset: dir, Selection: Selection{Where: condition}})
 		assert.ErrorIs(t, err, ErrCondition, condition)
 	}

@@ -32,7 +32,31 @@ func (d *DB) checkWhere(ctx context.Context, condition string) error {
 	case holdsQuery(clause):
 		return fmt.Errorf("%w: a query inside of it is not allowed", ErrCondition)
 	}
-	return refused(clause, "")
+	if err := refused(clause, ""); err != nil {
+		return err
+	}
+	return d.fits(ctx, condition)
+}
+
+// fits says what DuckDB finds wrong with a condition, such as a column that is not
+// there. Preparing reads no data.
+func (d *DB) fits(ctx context.Context, condition string) error {
+	prepared, err := d.conn.PrepareContext(ctx, "SELECT 1 FROM raw_sessions AS sessions WHERE ("+condition+"\n)")
+	if err != nil {
+		if text, _, ok := Brief(err); ok {
+			return fmt.Errorf("%w: %s; 'fclog query DATASET \"DESCRIBE sessions\"' lists them", ErrCondition, text)
+		}
+		return err
+	}
+	return prepared.Close()
+}
+
+// openingError names the dataset, unless the user's condition was at fault.
+func openingError(dir string, err error) error {
+	if errors.Is(err, ErrCondition) || errors.Is(err, ErrFunction) {
+		return err
+	}
+	return fmt.Errorf("opening dataset %s: %w", dir, err)
 }
 
 // takenApart is a statement with the condition as DuckDB sees it, and the condition

@@ -90,6 +90,33 @@ func TestFleetReplay(t *testing.T) {
 	assert.Equal(t, once, filesIn(t, filepath.Join(alone, "estimates")))
 }
 
+// TestFleetShardsMerged: four shards in a random order, one variant after the other, and
+// one run over all leave the same files once they are merged, and the same report.
+func TestFleetShardsMerged(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	merged := func(dir string) map[string]string {
+		got := h.run("import", "--compact", dir)
+		require.Equal(t, 0, got.code, got.stderr)
+		return filesIn(t, dir)
+	}
+	whole := manySessions(t, h, filepath.Join(h.dir, "a", "dataset"))
+	want := h.fleet(whole)
+	once := merged(whole)
+	divided := manySessions(t, h, filepath.Join(h.dir, "b", "dataset"))
+	for _, variant := range []string{fleetVariants[3], fleetVariants[1]} {
+		for _, i := range rand.Perm(4) {
+			got := h.run("replay", divided, "--variant", variant, "--shard", fmt.Sprintf("%d/4", i+1))
+			require.Equal(t, 0, got.code, got.stderr)
+		}
+	}
+	require.Greater(t, len(filesIn(t, filepath.Join(divided, "estimates"))), 4)
+	assert.Equal(t, once, merged(divided))
+	assert.Equal(t, once, merged(divided), "nothing left to do")
+	assert.Equal(t, want, h.fleet(divided))
+	assert.Equal(t, once, filesIn(t, divided), "all estimates were found")
+}
+
 type fleetJSON struct {
 	Sessions []struct{ ID string } `json:"sessions"`
 	Baseline struct {
@@ -267,6 +294,11 @@ func TestFleetAudit(t *testing.T) {
 	require.NotNil(t, part.Fleet)
 	assert.Equal(t, []int64{5, 26}, []int64{part.Fleet.Sessions, part.Fleet.Population})
 	assert.Nil(t, run("--where", "session_id LIKE '%01'").Fleet, "one session")
+	unknown := h.run("audit", "--demo", "--where", "nonsense")
+	assert.Equal(t, 2, unknown.code)
+	assert.Contains(t, unknown.stderr, "--where: this is no condition over the columns of sessions: ")
+	assert.Contains(t, unknown.stderr, `"nonsense"`)
+	assert.NotContains(t, unknown.stderr, "dataset /", "the temporary one is nobody's business")
 	got := h.run("audit", dir, "--where", "(SELECT true)")
 	assert.Equal(t, 2, got.code)
 	assert.Contains(t, got.stderr, "--where")

@@ -215,7 +215,7 @@ func (a *app) uses(cmd *cobra.Command, f *replayFlags) ([]replay.Use, error) {
 		}
 	case len(specs) == 0:
 		specs = strings.Fields(usualVariants)
-		a.warn("replaying the usual variants; --variant names others, 'fclog variants' lists them")
+		a.warn("the usual variants; --variant names others, 'fclog variants' lists them")
 	}
 	var uses []replay.Use
 	seen := map[string]bool{}

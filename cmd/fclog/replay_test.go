@@ -62,7 +62,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"replay no-such-file", 1, "", "no-such-file"},
 		{"replay LOG --model none-such --variant cap", 3, "", "no session matches the selection"},
 
-		{"replay LOG", 0, "compress & tail-reminders & unsupported & It is not the expected", "replaying the usual variants"},
+		{"replay LOG", 0, "compress & tail-reminders & unsupported & It is not the expected", "the usual variants"},
 		{"replay LOG -V cap:max=20 --format md", 0, "# fclog replay & | variant | saved | share | USD saved | removed | detours | break-even | pairs | verdict | & `cap:max=20`", ""},
 		{"replay --demo -V mask --format json --compact", 0, `"file":"bundled session"`, ""},
 		{"replay LOG --calibrate", 0, "How often agents went back & Not checked", ""},
