@@ -98,6 +98,18 @@ func (ix *index) find(part string) (committed, bool) {
 	return ix.parts[i], true
 }
 
+// eldersOf lists the other parts of a newcomer's file: those imported from it, and the
+// one that it was found to hold though a copy of it made it.
+func (ix *index) eldersOf(now *newcomer, text bool) []committed {
+	out := ix.olderOf(now.committed, text)
+	before, found := ix.find(now.before)
+	same := func(c committed) bool { return c.part == before.part }
+	if found && before.part != now.part && !slices.ContainsFunc(out, same) {
+		out = append(out, before)
+	}
+	return out
+}
+
 // olderOf lists the other parts that were imported from the same file. Without
 // texts a dataset keeps only base names, so where the key of the file was not noted
 // the sessions must match too.

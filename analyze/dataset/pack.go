@@ -246,7 +246,7 @@ func (im *importer) write(p *pack) error {
 		return &WriteError{err}
 	}
 	for i, x := range list {
-		im.finish(x.job.Path, func(s *Summary) { s.add(p.parts[i].rows, x.removed, x.kept); s.Parts = append(s.Parts, x.part) })
+		im.finish(x.job.Path, func(s *Summary) { s.add(p.parts[i].rows, x.removed+x.left, x.kept); s.Parts = append(s.Parts, x.part) })
 	}
 	return nil
 }

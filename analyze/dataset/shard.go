@@ -189,6 +189,20 @@ type settled struct {
 	job *job
 }
 
+// copied says whether another file of the same content made the part.
+func (x *settled) copied() bool { return x.key != "" && x.key != pathKey(x.job.file) }
+
+// standFor makes the part that of the file, which was noted with another before.
+func (x *settled) standFor(s *store, before string) {
+	x.before = before
+	if x.copied() {
+		x.key, x.file = pathKey(x.job.file), utf8Path(x.job.file)
+		if !s.text {
+			x.file = filepath.Base(x.file)
+		}
+	}
+}
+
 // settle takes away what the parts of files replace, and notes the files. A part that
 // another file made, of the same content, is that file's to settle.
 func (im *importer) settle(list []*settled) error {
@@ -196,16 +210,19 @@ func (im *importer) settle(list []*settled) error {
 	var newcomers []*newcomer
 	var known []*settled
 	for _, x := range list {
-		others := divided && x.key != "" && x.key != pathKey(x.job.file)
-		if !others && divided && im.leaves(x.committed) {
+		if divided && x.copied() {
+			known = append(known, x)
+			continue
+		}
+		x.standFor(im.store, im.state.part(x.job.file))
+		if divided && im.leaves(&x.newcomer) {
 			continue
 		}
 		known = append(known, x)
-		if !others {
-			newcomers = append(newcomers, &x.newcomer)
-		}
+		newcomers = append(newcomers, &x.newcomer)
+		im.state.release(x.job.file)
 	}
-	if err := im.store.supersede(im.index, newcomers); err != nil {
+	if err := im.store.supersede(im.index, im.state, newcomers); err != nil {
 		return err
 	}
 	for _, x := range known {
@@ -217,9 +234,9 @@ func (im *importer) settle(list []*settled) error {
 // leaves says whether a shard leaves it to the next import that has the dataset for
 // itself to settle a part: merged files have to be written anew for it, which several
 // shards may have a part in. Until then readers count each session once.
-func (im *importer) leaves(now committed) bool {
+func (im *importer) leaves(now *newcomer) bool {
 	merged := func(c committed) bool { return !namesPart(c.place.stem) }
-	return merged(now) && len(now.hidden) > 0 || slices.ContainsFunc(im.index.olderOf(now, im.store.text), merged)
+	return merged(now.committed) && len(now.hidden) > 0 || slices.ContainsFunc(im.index.eldersOf(now, im.store.text), merged)
 }
 
 // noteFailure notes a file that no session was found in. What the system could not

@@ -17,6 +17,8 @@ type state struct {
 	mu       sync.Mutex
 	Importer string              `json:"importer"`
 	Files    map[string]imported `json:"files"` // by pathKey
+
+	holders map[string]int // how many files any import noted with a part
 }
 
 type imported struct {
@@ -36,7 +38,10 @@ type stamp struct {
 // stateOf is what an import notes, to begin with: all that is known, for a shard of
 // its own files.
 func (s *store) stateOf(known map[string]imported, inputs []Input) (*state, error) {
-	st := &state{Importer: Importer, Files: maps.Clone(known)}
+	st := &state{Importer: Importer, Files: maps.Clone(known), holders: map[string]int{}}
+	for _, im := range known {
+		st.holders[im.Part]++
+	}
 	if s.shard.None() {
 		return st, nil
 	}
@@ -72,9 +77,28 @@ func (st *state) part(path string) string {
 }
 
 func (st *state) set(path string, im imported) {
+	st.release(path)
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.Files[pathKey(path)] = im
+	st.holders[im.Part]++
+}
+
+// release forgets a file.
+func (st *state) release(path string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if im, ok := st.Files[pathKey(path)]; ok {
+		st.holders[im.Part]--
+		delete(st.Files, pathKey(path))
+	}
+}
+
+// held says whether a file that was not released is noted with the part.
+func (st *state) held(part string) bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.holders[part] > 0
 }
 
 // moved notes that what one sessions file held now stands in another.

@@ -13,10 +13,12 @@ import (
 
 // newcomer is a part that stands for its file as it is now.
 type newcomer struct {
-	committed
-	logged map[string]bool // hashes of its logged texts; nil: to be read from its place
+	committed                 // with the key and the path of the file, also where a copy of it made the part
+	before    string          // the part that the file was noted with until now; "" none
+	logged    map[string]bool // hashes of its logged texts; nil: to be read from its place
 
 	removed, kept int // older parts, once superseded
+	left          int // older parts that stand for other files
 }
 
 // elder is an older part of a newcomer's file.
@@ -37,7 +39,10 @@ type share struct{ there, all int }
 // older part that holds logged text the new one lacks is therefore kept: views
 // count each session once, from the part with most requests, but every text stays
 // reachable by its hash, and the problems view names the session.
-func (s *store) supersede(ix *index, newcomers []*newcomer) error {
+//
+// A part that another file was found to hold, as a copy does, is not taken away: it
+// stands for that file. Which those are the notes tell.
+func (s *store) supersede(ix *index, notes *state, newcomers []*newcomer) error {
 	s.rewriting.Lock()
 	defer s.rewriting.Unlock()
 	changes := map[place]*changes{}
@@ -47,7 +52,11 @@ func (s *store) supersede(ix *index, newcomers []*newcomer) error {
 		if len(now.hidden) > 0 { // the file is again as it was
 			changesOf(changes, now.place).show(now.part, nil)
 		}
-		for _, c := range ix.olderOf(now.committed, s.text) {
+		for _, c := range ix.eldersOf(now, s.text) {
+			if notes.held(c.part) {
+				now.left++
+				continue
+			}
 			if id := c.place.stem + "/" + c.part; !taken[id] {
 				taken[id] = true
 				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}})

@@ -1,0 +1,44 @@
+package dataset
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A copy of a log is found to be there already. When the log grows, the part stays for
+// the copy, and the notes of the copy lead to it: in a file of several parts, too.
+func TestLogGrowsBesideItsCopy(t *testing.T) {
+	logs, dir := t.TempDir(), t.TempDir()
+	log := logFile(t, logs, "a", "log A 1\none\n")
+	kept, other := logFile(t, logs, "copy", "log A 1\none\n"), logFile(t, logs, "other", "log B 1\ntwo\n")
+	importInto(t, dir, log, other)
+	require.Equal(t, Summary{Unchanged: 3}, importInto(t, dir, log, kept, other))
+
+	assert.Equal(t, Summary{Replaced: 1, Kept: 0, Sessions: 1}, importInto(t, dir, logFile(t, logs, "a", "log A 1\none\nmore\n")))
+	sum, err := Import(t.Context(), dir, []Input{kept}, Options{})
+	require.NoError(t, err)
+	held, err := (&store{dir: dir, text: true}).partNames()
+	require.NoError(t, err)
+	require.Len(t, sum.Parts, 1)
+	assert.True(t, held[sum.Parts[0]], "the part of the copy stands")
+	assert.Len(t, held, 3)
+
+	// Then the copy grows as well: the part is nobody's any more. It leads to no part
+	// of its own path, so that only the notes tell.
+	assert.Equal(t, Summary{Replaced: 1, Sessions: 1}, importInto(t, dir, logFile(t, logs, "copy", "log A 1\none\nanother\n")))
+	held, err = (&store{dir: dir, text: true}).partNames()
+	require.NoError(t, err)
+	assert.Len(t, held, 3)
+}
+
+// A copy of what a log was is no reason to take away, or to hide, what the log is.
+func TestCopyOfAnOlderState(t *testing.T) {
+	logs, dir := t.TempDir(), t.TempDir()
+	importInto(t, dir, logFile(t, logs, "a", "log A 1\none\ntwo\nthree\n"))
+	importInto(t, dir, logFile(t, logs, "a", "log B 1\none\ntwo\nfour\n"))
+	require.Equal(t, []string{"B"}, counted(t, dir))
+	importInto(t, dir, logFile(t, logs, "backup", "log A 1\none\ntwo\nthree\n"))
+	assert.ElementsMatch(t, []string{"A", "B"}, counted(t, dir), "both files are there")
+}
