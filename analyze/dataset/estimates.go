@@ -161,7 +161,7 @@ const asideSuffix = ".tmp"
 func writeSide(dir string, t table, p place) error {
 	path := sidePath(dir, t.name, p)
 	folder := filepath.Dir(path)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := makePlain(dir, t.name, "source="+p.source, "month="+p.month); err != nil {
 		return &WriteError{err}
 	}
 	f, err := os.CreateTemp(folder, "."+p.stem+"-*"+asideSuffix)

@@ -14,7 +14,7 @@ const lockFile = stateFolder + "/lock"
 // it ends. The file stays: removing it would let two processes hold locks on two
 // files of one name. A file system without locks is used without one.
 func tryLock(path string, shared bool) (unlock func(), state lockState, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, taken, err
 	}

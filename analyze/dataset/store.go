@@ -104,6 +104,9 @@ func openStore(dir string, o Options) (*store, error) {
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}
+	if err := checkPlain(dir); err != nil {
+		return nil, err
+	}
 	unlock, sole, err := lock(dir, !o.Shard.None())
 	if err != nil {
 		return nil, err
