@@ -174,19 +174,18 @@ func reason(err error) string {
 
 // read reads a file to its end.
 func (f *StoredFile) read(path string, t table) (kind string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return FaultUnreadable, err
+	}
+	if f.Bytes = info.Size(); !info.Mode().IsRegular() { // opening a pipe would wait for ever
+		return FaultForeign, errors.New("not a regular file")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return FaultUnreadable, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return FaultUnreadable, err
-	}
-	f.Bytes = info.Size()
-	if !info.Mode().IsRegular() {
-		return FaultForeign, errors.New("not a regular file")
-	}
 	p, err := openParquet(file, f.Bytes)
 	if err != nil {
 		return FaultDamaged, fmt.Errorf("not a whole Parquet file: %w", err)

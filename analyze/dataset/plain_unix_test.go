@@ -65,3 +65,16 @@ func TestDatasetBehindALink(t *testing.T) {
 	require.NoError(t, os.Symlink(logs, filepath.Join(dir, "my logs")))
 	assert.Equal(t, Summary{Unchanged: 1}, importInto(t, dir, in))
 }
+
+// Looking at a dataset does not wait at a pipe, and names it.
+func TestInspectNamesPipes(t *testing.T) {
+	dir := t.TempDir()
+	importInto(t, dir, logFile(t, t.TempDir(), "a", "log A 1\none\n"))
+	at := filepath.Join(dir, "sessions", "source=codex", "month=2026-01", "0.parquet")
+	require.NoError(t, syscall.Mkfifo(at, 0o600))
+	found, err := Inspect(t.Context(), dir)
+	require.NoError(t, err)
+	require.Len(t, found.Faults, 1)
+	assert.Equal(t, FaultForeign, found.Faults[0].Kind)
+	assert.Equal(t, "sessions/source=codex/month=2026-01/0.parquet", found.Faults[0].Path)
+}
