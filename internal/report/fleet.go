@@ -49,7 +49,7 @@ func fleetTable(f *fleet.Report) section {
 	s.after = []string{"**Share** is all that is saved of all recorded input, estimated. The **interval** is of that share for sessions like these: " + f.Method + "; drawn are " + f.Clusters +
 		". **Win**, **lose** and **same** are sessions: a session loses that comes out dearer in tokens or USD. **Median** and **90 in 100** are the shares that single sessions save, each session the same weight: half of them, and nine in ten, save no more. **Top tenth** is how much of all savings the tenth of sessions brings that saves most."}
 	if f.Sessions < f.Population {
-		s.after = append(s.after, fmt.Sprintf("These are **%s of %s sessions**, drawn by a hash of their IDs. The error of the sample stands below each variant: against the share of all %s, one standard error, with the correction for a finite population.",
+		s.after = append(s.after, fmt.Sprintf("These are **%s of %s sessions**, drawn by a hash of their IDs. Below each variant stands where the share of all %s lies, with 95 %%: the interval, less what the sample knows of them.",
 			term.Exact(f.Sessions), term.Exact(f.Population), term.Exact(f.Population)))
 	}
 	if l := f.Learnt; l != nil {
@@ -62,10 +62,13 @@ func fleetTable(f *fleet.Report) section {
 
 func fleetNotes(v fleet.Variant) []string {
 	var notes []string
-	if v.SampleError != nil && v.Share != nil {
-		notes = append(notes, fmt.Sprintf("share %s ± %s of the sample", term.Percent(v.Share.Ratio), points(*v.SampleError)))
+	if v.Sample != nil && !v.Sample.Open() {
+		notes = append(notes, ofTheWhole(v.Sample))
 	}
-	if v.Share != nil && v.Share.Thin() && v.Share.Error > 0 {
+	switch {
+	case v.Share != nil && v.Share.Open():
+		notes = append(notes, fmt.Sprintf("no interval: %d clusters weigh as much as %.1f of equal size", v.Share.Clusters, v.Share.Effective))
+	case v.Share != nil && v.Share.Thin() && v.Share.Error > 0:
 		notes = append(notes, fmt.Sprintf("%d clusters weigh as much as %.1f of equal size: the interval may be too narrow", v.Share.Clusters, v.Share.Effective))
 	}
 	if v.Share == nil {
@@ -74,8 +77,10 @@ func fleetNotes(v fleet.Variant) []string {
 	return notes
 }
 
-// points are percentage points of a share.
-func points(v float64) string { return fmt.Sprintf("%.2f points", 100*v) }
+// ofTheWhole bounds the share of all sessions that a sample was drawn from.
+func ofTheWhole(i *fleet.Interval) string {
+	return "all sessions: " + compare.Range(term.Percent(i.Low), term.Percent(i.High))
+}
 
 func shareIn(i *fleet.Interval) cell {
 	if i == nil {
@@ -85,7 +90,7 @@ func shareIn(i *fleet.Interval) cell {
 }
 
 func rangeIn(i *fleet.Interval) cell {
-	if i == nil {
+	if i == nil || i.Open() {
 		return plain(term.Unknown)
 	}
 	return plain(compare.Range(term.Percent(i.Low), term.Percent(i.High)))

@@ -66,13 +66,13 @@ func auditShares(f *fleet.Audit) section {
 			plain(x.Name), shareIn(x.Share), rangeIn(x.Share), quantileOf(x.PerSession, func(d *fleet.Distribution) float64 { return d.Median }),
 			quantileOf(x.PerSession, func(d *fleet.Distribution) float64 { return d.P90 }), number(x.Touched), plain(x.Basis),
 		}}
-		if x.SampleError != nil {
+		if x.Sample != nil && !x.Sample.Open() {
 			s.table.noteHead = "remark"
-			r.notes = []string{"± " + points(*x.SampleError) + " of the sample"}
+			r.notes = []string{ofTheWhole(x.Sample)}
 		}
 		s.table.rows = append(s.table.rows, r)
 	}
-	s.after = []string{"The **interval** is of the share of all input, for sessions like these: studentised bootstrap over sessions with their sub-agents. **Median** and **90 in 100** are shares of single sessions. Upper bounds are what a technique could touch, not what it would save; they overlap. ± is one standard error against all sessions the sample was drawn from, with the correction for a finite population."}
+	s.after = []string{"The **interval** is of the share of all input, for sessions like these: studentised bootstrap over sessions with their sub-agents. **Median** and **90 in 100** are shares of single sessions. Upper bounds are what a technique could touch, not what it would save; they overlap. Of a sample, the remark says where the share of all sessions lies that it was drawn from, with 95 %."}
 	return s
 }
 

@@ -30,7 +30,7 @@ func sampleFleet(words string) *report.Replay {
 		v := fleet.Variant{Variant: r.Report.Variants[i].Variant}
 		if i == 0 {
 			v = fleet.Variant{
-				Variant: v.Variant, Known: 490, Winners: 300, Losers: 90, Unchanged: 100, Share: interval, ShareUSD: interval, SampleError: ptr(0.0041),
+				Variant: v.Variant, Known: 490, Winners: 300, Losers: 90, Unchanged: 100, Share: interval, ShareUSD: interval, SampleError: ptr(0.0041), Sample: &fleet.Interval{Ratio: 0.035, Low: 0.027, High: 0.043},
 				Shares: &fleet.Distribution{Median: 0.01, P90: 0.2}, TopShare: ptr(0.81),
 				Strata: []fleet.Stratum{
 					{By: "agent", Value: words, Sessions: 490, Input: 58_700_000, Saving: 2_000_000, Share: 0.035, Interval: interval, Losers: 90},
@@ -48,13 +48,28 @@ func TestFleetReport(t *testing.T) {
 	t.Parallel()
 	for _, out := range []string{replayOutput(t, sampleFleet("plain"), 160, false), replayOutput(t, sampleFleet("plain"), 0, true)} {
 		flat := strings.Join(strings.Fields(out), " ")
-		for _, part := range []string{"Over the fleet", "2.1 % to 5.2 %", "61.2 %", "18.4 %", "± 0.41 points of the sample", "480 clusters weigh as much as 4.2", "500 of 10,000 sessions", "1.24", "what would lose", "$0.02 dearer"} {
+		for _, part := range []string{"Over the fleet", "2.1 % to 5.2 %", "61.2 %", "18.4 %", "all sessions: 2.7 % to 4.3 %", "480 clusters weigh as much as 4.2", "500 of 10,000 sessions", "1.24", "what would lose", "$0.02 dearer"} {
 			assert.Contains(t, flat, part)
 		}
 	}
 	for width := 80; width <= 200; width += 7 {
 		termtest.CheckTerminal(t, replayOutput(t, sampleFleet("plain"), width, false), width, false)
 	}
+}
+
+// TestOneSessionIsMostOfAll: bounds from fewer than two clusters of equal weight are not
+// shown.
+func TestOneSessionIsMostOfAll(t *testing.T) {
+	t.Parallel()
+	r := sampleFleet("plain")
+	wide := &fleet.Interval{Ratio: 0.12, Low: -88.3, High: 389.2, Error: 0.3, Clusters: 5, Effective: 1.05}
+	r.Fleet.Variants[0].Share, r.Fleet.Variants[0].Sample = wide, wide
+	r.Fleet.Variants[0].Strata[0].Interval = wide
+	out := strings.Join(strings.Fields(replayOutput(t, r, 160, false)), " ")
+	assert.Contains(t, out, "no interval: 5 clusters weigh as much as 1.1 of equal size")
+	assert.Contains(t, out, "12.0 %")
+	assert.NotContains(t, out, "8830")
+	assert.NotContains(t, out, "8,830")
 }
 
 func TestHostileFleet(t *testing.T) {

@@ -65,6 +65,25 @@ type Interval struct {
 // Thin says that so few clusters carry the ratio that its interval may be too narrow.
 func (i Interval) Thin() bool { return i.Clusters < 30 || i.Effective < thinClusters }
 
+// Open says that one cluster is most of the sum, fewer than two of equal weight: how
+// far another like it may lie off is unknown, and the bounds tell nothing.
+func (i Interval) Open() bool { return i.Error > 0 && i.Effective < 2-1e-9 }
+
+// Within holds the bounds between low and high, beyond which the ratio cannot lie.
+func (i Interval) Within(low, high float64) Interval {
+	i.Low, i.High = math.Min(math.Max(i.Low, low), high), math.Max(math.Min(i.High, high), low)
+	return i
+}
+
+// OfSample bounds the ratio over all the sessions that n were drawn from: what is
+// known of n of them is not open any more, by the finite population correction
+// √(1 - n/N). A sample of all leaves no doubt.
+func (i Interval) OfSample(n, population int64) Interval {
+	left := math.Sqrt(math.Max(0, 1-float64(n)/float64(max(population, 1))))
+	i.Low, i.High, i.Error = i.Ratio-left*(i.Ratio-i.Low), i.Ratio+left*(i.High-i.Ratio), left*i.Error
+	return i
+}
+
 // thinClusters of equal weight are too few to tell a tail by.
 const thinClusters = 8
 

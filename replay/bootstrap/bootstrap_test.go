@@ -140,6 +140,64 @@ func TestByHand(t *testing.T) {
 	assert.InDelta(t, 0.5, i.High, 1e-9)
 }
 
+func TestOneClusterIsMostOfTheSum(t *testing.T) {
+	t.Parallel()
+	// 100² and four times 1: 104² / 10,004 = 1.08 clusters of equal weight.
+	i, ok := bootstrap.Ratio([]bootstrap.Point{{X: 100, Y: 30}, {X: 1, Y: 0}, {X: 1, Y: 1}, {X: 1, Y: 0}, {X: 1, Y: 0}}, 99, 1)
+	require.True(t, ok)
+	assert.True(t, i.Open())
+	i, ok = bootstrap.Ratio([]bootstrap.Point{{X: 2, Y: 1}, {X: 2, Y: 0}}, 99, 1)
+	require.True(t, ok)
+	assert.False(t, i.Open(), "two of equal weight")
+}
+
+func TestWithinAndOfSample(t *testing.T) {
+	t.Parallel()
+	i := bootstrap.Interval{Ratio: 0.6, Low: -0.2, High: 1.4, Error: 0.3}
+	assert.Equal(t, bootstrap.Interval{Ratio: 0.6, Low: 0, High: 1, Error: 0.3}, i.Within(0, 1))
+	// √(1 - 3/4) = 1/2.
+	half := i.OfSample(3, 4)
+	assert.InDelta(t, 0.2, half.Low, 1e-12)
+	assert.InDelta(t, 1.0, half.High, 1e-12)
+	assert.InDelta(t, 0.15, half.Error, 1e-12)
+	assert.InDelta(t, 0.6, i.OfSample(4, 4).Low, 1e-12)
+}
+
+// TestSampleHoldsTheWhole: of samples of 60 from 200 heavy-tailed sessions the interval
+// holds the share of all 200 more often than twice the classical standard error does,
+// which knows nothing of the large sessions that were not drawn.
+func TestSampleHoldsTheWhole(t *testing.T) {
+	t.Parallel()
+	const population, n, samples = 200, 60, 400
+	random := rand.New(rand.NewPCG(3, 4))
+	size := lognormal(2)
+	all := make([]bootstrap.Point, population)
+	for i := range all {
+		x := size(random)
+		all[i] = bootstrap.Point{X: x, Y: x * saved(random) * math.Min(1, x)}
+	}
+	var x, y float64
+	for _, p := range all {
+		x, y = x+p.X, y+p.Y
+	}
+	truth := y / x
+	interval, classical := 0, 0
+	for range samples {
+		random.Shuffle(population, func(i, k int) { all[i], all[k] = all[k], all[i] })
+		i, ok := bootstrap.Ratio(all[:n], 399, 1)
+		se, _ := bootstrap.Sampled(all[:n], population)
+		if math.Abs(i.Ratio-truth) <= 1.96*se {
+			classical++
+		}
+		if i = i.OfSample(n, population); !ok || i.Low <= truth && truth <= i.High {
+			interval++
+		}
+	}
+	t.Logf("of %d samples: interval %d, classical error %d", samples, interval, classical)
+	assert.Greater(t, interval, classical+samples/20)
+	assert.GreaterOrEqual(t, float64(interval)/samples, 0.85)
+}
+
 // TestSampledByHand: three of nine sessions of sizes 1, 2, 3 that save 1, 1, 1.
 func TestSampledByHand(t *testing.T) {
 	t.Parallel()

@@ -36,7 +36,8 @@ type AuditShare struct {
 	Name        string        `json:"name"`
 	Basis       string        `json:"basis"` // measured, or upper bound
 	Share       *Interval     `json:"share"`
-	SampleError *float64      `json:"sample_error"` // against all sessions it was drawn from; nil all were taken
+	SampleError *float64      `json:"sample_error"`    // against all sessions it was drawn from; nil all were taken
+	Sample      *Interval     `json:"sample_interval"` // of the share of all those, 95 %; nil all were taken, or too few
 	PerSession  *Distribution `json:"share_per_session"`
 	Touched     int64         `json:"sessions_touched"`
 }
@@ -104,10 +105,11 @@ func shareOf(name, basis string, rows []AuditRow, population int64, of func(Audi
 			out.Touched++
 		}
 	}
-	out.Share, out.PerSession = intervalOf(list, tokensOf), distributionOf(shares)
+	out.Share, out.PerSession = within(intervalOf(list, tokensOf), 0), distributionOf(shares)
 	if int64(len(rows)) < population {
 		if se, ok := bootstrap.Sampled(pointsOf(list, tokensOf), population); ok {
 			out.SampleError = &se
+			out.Sample = sampled(out.Share, len(list), population)
 		}
 	}
 	return out

@@ -195,6 +195,7 @@ func TestByHand(t *testing.T) {
 	assert.InDelta(t, 0.1, v.Shares.Median, 1e-12, "shares are 0.1, -0.1 and 0.5")
 	assert.InDelta(t, 0.1+0.8*0.4, v.Shares.P90, 1e-12, "rank 0.9 × 2 lies 0.8 of the way from 0.1 to 0.5")
 	assert.Equal(t, 2, v.Share.Clusters, "a and c are of one task")
+	assert.InDelta(t, 1.0, v.Share.High, 1e-12, "no more than all is saved, however wide the interval")
 	assert.Equal(t, "c", v.Most[0].SessionID)
 	assert.Equal(t, "b", v.Worst[0].SessionID)
 	assert.Len(t, v.Worst, 1)

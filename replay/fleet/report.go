@@ -33,6 +33,7 @@ type Variant struct {
 	Share       *Interval      `json:"static_saving_share"`     // of the recorded input; nil fewer than two clusters
 	ShareUSD    *Interval      `json:"static_saving_usd_share"` // of the recorded cost
 	SampleError *float64       `json:"sample_error"`            // standard error of the share against all sessions it was drawn from; nil all were taken
+	Sample      *Interval      `json:"sample_interval"`         // of the share of all sessions it was drawn from, 95 %; nil all were taken, or too few
 	Tokens      *Distribution  `json:"saving_tokens_per_session"`
 	Shares      *Distribution  `json:"saving_share_per_session"`
 	TopShare    *float64       `json:"saving_of_top_tenth"` // of what winners save, by the tenth of all sessions that saves most

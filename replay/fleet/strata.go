@@ -105,6 +105,6 @@ func stratumOf(by, value string, rows []slim) Stratum {
 	if s.Input > 0 {
 		s.Share = float64(s.Saving) / float64(s.Input)
 	}
-	s.Interval = intervalOf(rows, tokensOf)
+	s.Interval = savedOf(rows, tokensOf)
 	return s
 }

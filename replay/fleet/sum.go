@@ -255,11 +255,11 @@ func (s *Sum) fleet(o Setting) Variant {
 		}
 	}
 	v.Tokens, v.Shares = distributionOf(tokens), distributionOf(shares)
-	v.Share = intervalOf(s.rows, tokensOf)
-	v.ShareUSD = intervalOf(s.rows, usdOf)
+	v.Share, v.ShareUSD = savedOf(s.rows, tokensOf), savedOf(s.rows, usdOf)
 	if int64(len(s.rows)) < o.Population {
 		if se, ok := bootstrap.Sampled(pointsOf(s.rows, tokensOf), o.Population); ok {
 			v.SampleError = &se
+			v.Sample = sampled(v.Share, len(s.rows), o.Population)
 		}
 	}
 	v.TopShare = topShare(tokens)
@@ -304,6 +304,27 @@ func pointsOf(rows []slim, of func(slim) (size, saved *int64)) []bootstrap.Point
 		}
 	}
 	return out
+}
+
+// savedOf bounds what is saved: not more than all there was, however much dearer.
+func savedOf(rows []slim, of func(slim) (size, saved *int64)) *Interval {
+	return within(intervalOf(rows, of), math.Inf(-1))
+}
+
+// within holds a share between the least it can be and all.
+func within(i *Interval, least float64) *Interval {
+	if i == nil {
+		return nil
+	}
+	return new(i.Within(least, 1))
+}
+
+// sampled is the interval of the share of all sessions that n were drawn from.
+func sampled(i *Interval, n int, population int64) *Interval {
+	if i == nil {
+		return nil
+	}
+	return new(i.OfSample(int64(n), population))
 }
 
 // intervalOf bounds a share by drawing clusters. Sub-agents are drawn with the task
