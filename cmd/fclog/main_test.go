@@ -112,6 +112,7 @@ func TestCommandLines(t *testing.T) {
 		{"__complete query --name cache", 0, "cache-breaks", ""},
 
 		{"nonsense", 2, "", `fclog: unknown command "nonsense"; see 'fclog --help'`},
+		{"version", 2, "", `fclog: unknown command "version", did you mean --version?`},
 		{"aduit", 2, "", `did you mean "audit"?`},
 		{"audit --nonsense", 2, "", "fclog: unknown flag: --nonsense; see 'fclog audit --help'"},
 		{"audit --format pdf PATH", 2, "", "not one of term, md, json, html"},

@@ -53,6 +53,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	if args[0] == "version" {
+		return usage(cmd, "unknown command %q, did you mean --version?", args[0])
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		return usage(cmd, "unknown command %q, did you mean %q?", args[0], near[0])
 	}
