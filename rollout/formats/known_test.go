@@ -206,3 +206,46 @@ func TestDetectReadsTheHeadOnly(t *testing.T) {
 	assert.Equal(t, "claude-code", format.Name)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
+
+// TestSpawnedChildrenCountTheirOwn: a child whose log begins with its parent's history
+// counts what it asked itself, whether the copies have the parent's times or the
+// child's, and whether the parent is named by the fork or by what spawned it.
+func TestSpawnedChildrenCountTheirOwn(t *testing.T) {
+	const parent, child = "019ca000-0000-7000-8000-000000000001", "019ca100-0000-7000-8000-000000000001" // 0x100,000,000 ms apart, some 50 days
+	line := func(at, kind, payload string) string {
+		return fmt.Sprintf(`{"timestamp":%q,"type":%q,"payload":%s}`, at, kind, payload)
+	}
+	turn := func(at, id string, input, output, allInput, allOutput int) []string {
+		return []string{
+			line(at+"1Z", "event_msg", `{"type":"task_started","turn_id":"`+id+`"}`),
+			line(at+"1Z", "turn_context", `{"turn_id":"`+id+`","model":"gpt-5.3-codex"}`),
+			line(at+"2Z", "response_item", `{"type":"message","role":"user","content":[{"type":"input_text","text":"Do it"}]}`),
+			line(at+"3Z", "response_item", `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done"}]}`),
+			line(at+"4Z", "event_msg", fmt.Sprintf(`{"type":"token_count","info":{"total_token_usage":{"input_tokens":%d,"output_tokens":%d,"total_tokens":%d},"last_token_usage":{"input_tokens":%d,"output_tokens":%d,"total_tokens":%d}}}`,
+				allInput, allOutput, allInput+allOutput, input, output, input+output)),
+			line(at+"5Z", "event_msg", `{"type":"task_complete","turn_id":"`+id+`"}`),
+		}
+	}
+	spawned := `,"source":{"subagent":{"thread_spawn":{"parent_thread_id":"` + parent + `","depth":1}}}`
+	forked := `,"forked_from_id":"` + parent + `"`
+	const old, own = "2026-03-12T20:00:0", "2026-05-01T10:00:0"
+	for name, c := range map[string]struct{ meta, history string }{
+		"spawned, old times":           {spawned + forked, old},
+		"spawned, times of the child":  {spawned + forked, own},
+		"only spawned, old times":      {spawned, old},
+		"only spawned, times of child": {spawned, own},
+		"only forked, old times":       {forked, old},
+		"only forked, times of child":  {forked, own},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := []string{line(own+"0Z", "session_meta", `{"id":"`+child+`","cwd":"/","cli_version":"0.118.0"`+c.meta+`}`), line(own+"0Z", "session_meta", `{"id":"`+parent+`","cwd":"/","cli_version":"0.118.0"}`)}
+			for i := range 90 { // the parent's 90 turns
+				lines = append(lines, turn(c.history, fmt.Sprintf("019ca000-%04x-7000-8000-000000000002", 0x1000+i), 1000, 10, 1000*(i+1), 10*(i+1))...)
+			}
+			lines = append(lines, turn("2026-05-01T10:01:0", "019ca100-1000-7000-8000-000000000002", 500, 7, 90_500, 907)...)
+			s := readLines(t, lines...)
+			assert.Equal(t, sums{requests: 1, input: 500, output: 7}, sumOf(s))
+			assert.Equal(t, parent, s[0].ParentID+strings.TrimPrefix(s[0].ForkedFrom, s[0].ParentID))
+		})
+	}
+}
