@@ -41,6 +41,9 @@ func compact(ctx context.Context, dir string, l limits) error {
 			return err
 		}
 	}
+	if err := s.mergeEstimates(ctx); err != nil {
+		return err
+	}
 	return s.dropOrphans()
 }
 

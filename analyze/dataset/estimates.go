@@ -15,7 +15,7 @@ import (
 
 // EstimatesTable and OutcomesTable stand beside the tables of parts: what was
 // worked out from the dataset, and what became of it. A dataset is whole without
-// them, and imports and merges leave them alone.
+// them, imports leave them alone, and a merge puts estimates into fewer files.
 const (
 	EstimatesTable = "estimates"
 	OutcomesTable  = "outcomes"
@@ -137,15 +137,20 @@ func WriteEstimates(dir, source, month string, rows []Estimate) error {
 		return nil
 	}
 	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b Estimate) int { return slices.Compare(a.key(), b.key()) })
+	slices.SortFunc(rows, byKey)
+	t := newTable(EstimatesTable, rows, func(x *Estimate) string { return x.Part })
+	return writeSide(dir, t, place{source: source, month: month, stem: estimatesStem(rows)})
+}
+
+// estimatesStem names the file of rows, which are in order, by what they are about.
+func estimatesStem(rows []Estimate) string {
 	sum := sha256.New()
 	for i := range rows {
 		for _, word := range rows[i].key() {
 			fmt.Fprintf(sum, "%d:%s", len(word), word)
 		}
 	}
-	t := newTable(EstimatesTable, rows, func(x *Estimate) string { return x.Part })
-	return writeSide(dir, t, place{source: source, month: month, stem: hex.EncodeToString(sum.Sum(nil)[:16])})
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // key is what a row is about; the other columns follow from it.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +99,7 @@ func TestFleetShardsMerged(t *testing.T) {
 	merged := func(dir string) map[string]string {
 		got := h.run("import", "--compact", dir)
 		require.Equal(t, 0, got.code, got.stderr)
-		return filesIn(t, dir)
+		return filesIn(t, filepath.Join(dir, "estimates"))
 	}
 	whole := manySessions(t, h, filepath.Join(h.dir, "a", "dataset"))
 	want := h.fleet(whole)
@@ -114,7 +115,7 @@ func TestFleetShardsMerged(t *testing.T) {
 	assert.Equal(t, once, merged(divided))
 	assert.Equal(t, once, merged(divided), "nothing left to do")
 	assert.Equal(t, want, h.fleet(divided))
-	assert.Equal(t, once, filesIn(t, divided), "all estimates were found")
+	assert.Equal(t, once, filesIn(t, filepath.Join(divided, "estimates")), "all estimates were found")
 }
 
 type fleetJSON struct {
