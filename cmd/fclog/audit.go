@@ -109,6 +109,7 @@ func (a *app) audit(cmd *cobra.Command, f *auditFlags, paths []string) error {
 		case "md":
 			return f.below(w, report.Markdown(w, result, o), o)
 		case "html":
+			shown.Fleet = f.fleet
 			return report.HTML(w, shown, o)
 		}
 		return f.below(w, report.Terminal(w, result, o), o)

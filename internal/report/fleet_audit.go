@@ -34,6 +34,13 @@ func FleetAuditMarkdown(w io.Writer, f *fleet.Audit) error {
 	return err
 }
 
+// fleetPage is the same for a page of the audit, on which its first section needs a title.
+func fleetPage(f *fleet.Audit) []section {
+	out := auditFleetSections(f)
+	out[0].title = "The fleet"
+	return out
+}
+
 func auditFleetSections(f *fleet.Audit) []section {
 	head := section{prose: []string{fmt.Sprintf("**%s**, one by one.", term.Count(f.Sessions, "session", "sessions"))}}
 	if f.Sessions < f.Population {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/internal/term/termtest"
 	"github.com/fclog/fclog/replay/compare"
@@ -109,4 +110,62 @@ func TestOutcomesSayHowFew(t *testing.T) {
 	assert.Contains(t, out.String(), "12 of 12 predictions inside")
 	assert.NotContains(t, out.String(), "is few")
 	assert.Contains(t, out.String(), "7 more outcomes")
+}
+
+// sampleFleetAudit is what 500 sessions show. words stand wherever text of a log may.
+func sampleFleetAudit(words string) *fleet.Audit {
+	interval := &fleet.Interval{Ratio: 0.41, Low: 0.33, High: 0.52, Error: 0.05, Clusters: 480, Effective: 90}
+	return &fleet.Audit{
+		Sessions: 500, Population: 10_000, Input: &fleet.Distribution{Mean: 117_400, P10: 2_000, Median: 31_000, P90: 290_000, Max: 4_100_000}, TopTenth: ptr(0.62),
+		Shares: []fleet.AuditShare{{Name: "all tool results", Basis: "upper bound", Share: interval, SampleError: ptr(0.0123), Touched: 470}},
+		Strata: []fleet.AuditGroup{{By: "agent", Value: words, Sessions: 500, Requests: 9_000, Input: 58_700_000, OfAll: 1}},
+		Most:   []fleet.AuditHeavy{{Source: words, SessionID: words, File: words, Requests: 310, Input: 4_100_000, OfAll: 0.07}},
+	}
+}
+
+// TestFleetAuditPage: a page shows what the terminal shows of many sessions, escaped.
+func TestFleetAuditPage(t *testing.T) {
+	t.Parallel()
+	shown := func(words string) string {
+		text := auditPage(t, report.HTMLAudit{Audit: sample(), Charts: &analyze.Charts{}, Fleet: sampleFleetAudit(words)})
+		return strings.ReplaceAll(text, "\u00a0", " ")
+	}
+	text := shown("plain")
+	want := checkInert(t, parse(t, text))
+	for _, part := range []string{"The fleet", "500 of 10,000 sessions", "62.0 %", "41.0 %", "33.0 % to 52.0 %", "By kind of session", "Sessions that sent most", "58.7M"} {
+		assert.True(t, strings.Contains(text, part), part)
+	}
+	for _, s := range append(termtest.Hostile(), `</script><script>alert(1)</script>`, `"><svg onload=alert(1)>`) {
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		got := checkInert(t, parse(t, shown(s)))
+		for _, element := range []string{"script", "style", "svg", "table", "a", "section", "figure", "h1", "h2"} {
+			assert.Equal(t, want[element], got[element], "%s with %q", element, s)
+		}
+	}
+}
+
+// TestFleetReplayPage: so does a page of a replay.
+func TestFleetReplayPage(t *testing.T) {
+	t.Parallel()
+	shown := func(words string) string {
+		var out bytes.Buffer
+		require.NoError(t, report.ReplayHTML(&out, sampleFleet(words), report.ReplayOptions{}))
+		return strings.ReplaceAll(out.String(), "\u00a0", " ")
+	}
+	text := shown("plain")
+	want := checkInert(t, parse(t, text))
+	for _, part := range []string{"Over the fleet", "2.1 % to 5.2 %", "500 of 10,000 sessions", "by kind of session", "what would lose"} {
+		assert.True(t, strings.Contains(text, part), part)
+	}
+	for _, s := range append(termtest.Hostile(), `"><svg onload=alert(1)>`) {
+		if strings.TrimSpace(s) == "" {
+			continue
+		}
+		got := checkInert(t, parse(t, shown(s)))
+		for _, element := range []string{"script", "style", "svg", "table", "section", "figure", "h1", "h2"} {
+			assert.Equal(t, want[element], got[element], "%s with %q", element, s)
+		}
+	}
 }

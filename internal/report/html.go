@@ -9,6 +9,7 @@ import (
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/page"
 	"github.com/fclog/fclog/internal/term"
+	"github.com/fclog/fclog/replay/fleet"
 )
 
 // maxHTMLCell bounds one log text in a table of a page.
@@ -19,11 +20,16 @@ type HTMLAudit struct {
 	Audit  *analyze.Audit
 	Charts *analyze.Charts
 	Texts  map[analyze.ItemKey]string // of items of the charts; nil: no log text is shown
+	Fleet  *fleet.Audit               // what many sessions show beside their sums; nil for a handful
 }
 
 // HTML writes an audit as one self-contained page.
 func HTML(w io.Writer, h HTMLAudit, o Options) error {
-	p := pageOf(build(h.Audit, o))
+	d := build(h.Audit, o)
+	if h.Fleet != nil {
+		d.sections = append(d.sections, fleetPage(h.Fleet)...)
+	}
+	p := pageOf(d)
 	lead(&p, "advice")
 	c := &auditCharts{audit: h.Audit, charts: h.Charts, texts: h.Texts, excerpts: map[analyze.ItemKey]string{}, options: o}
 	c.addTo(&p)
