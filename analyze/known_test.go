@@ -121,3 +121,25 @@ func TestTotalsAddUpOnRealLogs(t *testing.T) {
 		assert.InEpsilon(t, float64(*a.Totals.InputTokens), billed, 1e-4, folder)
 	}
 }
+
+// Two snapshots: 5 tokens of an answer that is 12 long, and 50 of one of 12. The first
+// lacks 7, the second nothing. A final output of 5 lacks nothing either.
+func TestUnreportedOutput(t *testing.T) {
+	b := &builder{}
+	b.session(dataset.Session{SessionID: "a"})
+	for i, output := range []int64{5, 50, 5} {
+		b.request("a", usage(100, 0, output, 10, 0))
+		b.requests[i].OutputFinal = i == 2
+		b.item("a", dataset.Item{Kind: "assistant_text", RequestIndex: ptr(int64(i))}, 12)
+	}
+	b.session(dataset.Session{SessionID: "b"})
+	b.request("b", usage(100, 0, 5, 10, 0))
+	got := audit(t, b.tables)
+	assert.Equal(t, ptr(int64(12-5)), got.Totals.UnreportedOutputTokens)
+	assert.Equal(t, int64(5+50+5+5), *got.Totals.OutputTokens, "the sum is what the log holds")
+	for _, s := range got.Sessions {
+		if s.SessionID == "b" {
+			assert.Nil(t, s.Own.UnreportedOutputTokens)
+		}
+	}
+}
