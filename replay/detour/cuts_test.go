@@ -168,3 +168,28 @@ func (m *matcher) elsewhere(c *slowCuts, edit int, feature int32, number int, no
 	}
 	return false
 }
+
+// Every result says the same, every response repeats it, and each result is cut one
+// request later. Edit by edit that takes seconds for 125 results.
+func BenchmarkJudge(b *testing.B) {
+	const text = "the quick brown fox reads src/main.go:1234 and jumps over"
+	for _, n := range []int{250, 500, 1000, 2000} {
+		var turns []turn
+		for i := range n {
+			turns = append(turns, turn{said: text, calls: []act{sh(fmt.Sprint("run ", i)).gave(text)}})
+		}
+		s := sessionOf(b, "s", "task", turns...)
+		plan := replay.Plan{}
+		for span, sp := range s.Spans {
+			if s.Items[sp.Item].Kind == rollout.ToolResult && sp.First < sp.Last {
+				plan.Edits = append(plan.Edits, replay.Edit{Span: span, From: sp.First + 1, Call: -1, Lossy: true})
+			}
+		}
+		m := newMatcher(s, sayings(s))
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				newCuts(m, plan).judge(true)
+			}
+		})
+	}
+}
