@@ -60,13 +60,18 @@ func (c *cuts) keptOf(text string) []int32 {
 // feature: where each stands is worked out once for all edits that cut it.
 func (c *cuts) judge(before bool) {
 	open := c.openEdits()
-	features := []int32{}
+	cut := make([]bool, len(c.m.first)) // by feature
 	for span := range open {
-		features = append(features, c.m.hits[c.m.s.Spans[span].Text]...)
+		for _, f := range c.m.hits[c.m.s.Spans[span].Text] {
+			cut[f] = true
+		}
 	}
-	slices.Sort(features)
 	var p places
-	for _, f := range slices.Compact(features) {
+	for i, yes := range cut {
+		f := int32(i)
+		if !yes {
+			continue
+		}
 		if lost := c.lost(f, open, before); len(lost) > 0 {
 			c.feature(f, lost, before, &p)
 		}
@@ -87,7 +92,7 @@ func (c *cuts) openEdits() map[int][]int {
 // lost lists the edits that cut a feature and are not settled yet.
 func (c *cuts) lost(f int32, open map[int][]int, before bool) []int {
 	var out []int
-	for _, t := range c.m.texts[f] {
+	for _, t := range c.m.holding(f) {
 		for _, span := range c.m.spans[t] {
 			for _, i := range open[span] {
 				if (!c.used[i] || before && !c.before[i]) && !c.leaves(i, f) {
@@ -126,7 +131,7 @@ func (c *cuts) feature(f int32, lost []int, before bool, p *places) {
 func (c *cuts) stands(f int32, notOwn bool, p *places) []stretch {
 	out := p.stretches[:0]
 	s := c.m.s
-	for _, t := range c.m.texts[f] {
+	for _, t := range c.m.holding(f) {
 		for _, i := range c.m.spans[t] {
 			sp := s.Spans[i]
 			if notOwn && s.Items[sp.Item].Request >= 0 {

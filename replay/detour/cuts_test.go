@@ -148,7 +148,7 @@ func (m *matcher) anyLost(c *slowCuts, edit int, try func(feature int32) bool) b
 // plan leaves it.
 func (m *matcher) elsewhere(c *slowCuts, edit int, feature int32, number int, notOwn bool) bool {
 	self := m.s.Spans[c.edits[edit].Span]
-	for _, t := range m.texts[feature] {
+	for _, t := range m.holding(feature) {
 		for _, i := range m.spans[t] {
 			sp := m.s.Spans[i]
 			if sp.Chain != self.Chain || number < sp.First || number > sp.Last || sp.Item == self.Item {

@@ -78,7 +78,8 @@ type matcher struct {
 	first []int32 // by feature: its first use
 	uses  []use
 	hits  [][]int32 // by text: the features it holds, sorted
-	texts [][]rollout.TextID
+	start []int     // by feature: where its texts begin in texts
+	texts []rollout.TextID
 	spans [][]int // by text: the spans that carry it
 }
 
@@ -99,10 +100,10 @@ func newMatcher(s *rollout.Session, said []saying) *matcher {
 		arguments[it.Text] = arguments[it.Text] || it.Kind == rollout.ToolCall
 	}
 	m.hits = make([][]int32, len(s.Texts))
-	m.texts = make([][]rollout.TextID, len(m.first))
 	for t := range s.Texts {
 		m.scan(rollout.TextID(t), arguments[t])
 	}
+	m.invert()
 	return m
 }
 
@@ -129,10 +130,31 @@ func (m *matcher) scan(t rollout.TextID, arguments bool) {
 		text = said(text)
 	}
 	m.hits[t] = m.find(text)
-	for _, f := range m.hits[t] {
-		m.texts[f] = append(m.texts[f], t)
+}
+
+// invert lists, by feature, the texts that hold it.
+func (m *matcher) invert() {
+	m.start = make([]int, len(m.first)+1)
+	for _, list := range m.hits {
+		for _, f := range list {
+			m.start[f+1]++
+		}
+	}
+	for f := range m.first {
+		m.start[f+1] += m.start[f]
+	}
+	m.texts = make([]rollout.TextID, m.start[len(m.first)])
+	next := slices.Clone(m.start)
+	for t, list := range m.hits {
+		for _, f := range list {
+			m.texts[next[f]] = rollout.TextID(t)
+			next[f]++
+		}
 	}
 }
+
+// holding lists the texts that hold a feature.
+func (m *matcher) holding(f int32) []rollout.TextID { return m.texts[m.start[f]:m.start[f+1]] }
 
 // find returns the features of a text that were said, sorted, each once.
 func (m *matcher) find(text string) []int32 {
@@ -146,7 +168,7 @@ func (m *matcher) find(text string) []int32 {
 		}
 	})
 	slices.Sort(out)
-	return slices.Compact(out)
+	return slices.Clone(slices.Compact(out)) // a feature may stand there many times: without that room
 }
 
 // sieve knows most of the features that were not said: a bit for each value of their
