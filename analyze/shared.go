@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -111,16 +112,30 @@ func (s *shared) fill(ctx context.Context, conn *sql.Conn) error {
 	if s.filled {
 		return nil
 	}
-	var drops strings.Builder
-	for i := len(s.views) - 1; i >= 0 && s.made; i-- {
-		fmt.Fprintf(&drops, "DROP VIEW %s;\n", s.views[i])
+	if s.made {
+		if _, err := conn.ExecContext(ctx, s.drop("VIEW")); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		s.made = false
 	}
-	err := together(ctx, conn, drops.String()+strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE "))
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	// Each table stands before the next is planned: in one transaction DuckDB would
+	// not know how many rows the first ones have, and join them in orders that take
+	// minutes.
+	if _, err := conn.ExecContext(ctx, strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE ")); err != nil {
+		_, undone := conn.ExecContext(context.WithoutCancel(ctx), s.drop("TABLE"))
+		return fmt.Errorf("%s: %w", s.name, errors.Join(err, undone))
 	}
 	s.filled = true
 	return nil
+}
+
+// drop is what takes its views or tables away again, the last one first.
+func (s *shared) drop(kind string) string {
+	var out strings.Builder
+	for _, view := range slices.Backward(s.views) {
+		fmt.Fprintf(&out, "DROP %s IF EXISTS %s;\n", kind, view)
+	}
+	return out.String()
 }
 
 // together runs statements of which all or none have an effect.

@@ -80,3 +80,17 @@ func TestQuestionsAfterQueries(t *testing.T) {
 	assert.Negative(t, kinds(t, db)["growth_pairs"])
 	assert.Equal(t, before, rowsOf(t, db, carried))
 }
+
+// What a question needs is made whole or not at all, and is made later where it
+// failed once.
+func TestSharedTablesAreWholeOrNotThere(t *testing.T) {
+	db := handBuilt().open(t)
+	_, err := db.conn.ExecContext(t.Context(), "ALTER TABLE items RENAME TO elsewhere")
+	require.NoError(t, err)
+	_, err = Ask(t.Context(), db, "composition", Params{})
+	require.Error(t, err)
+	assert.Empty(t, kinds(t, db), "factors and weights were made before what needs items")
+	_, err = db.conn.ExecContext(t.Context(), "ALTER TABLE elsewhere RENAME TO items")
+	require.NoError(t, err)
+	assert.Equal(t, ask(t, handBuilt().open(t), "composition", Params{}), ask(t, db, "composition", Params{}))
+}

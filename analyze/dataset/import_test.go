@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -369,10 +370,10 @@ func TestFullDisk(t *testing.T) {
 	grown := logFile(t, logs, "a", "log A 1\none\ntwo\n")
 	before := tree(t, dir)
 	for _, room := range []int{0, 1, 100, 3000, 9000} {
-		left := room
+		left := &space{left: room}
 		sum, err := Import(t.Context(), dir, []Input{grown}, Options{create: func(path string) (io.WriteCloser, error) {
 			f, err := createFile(path)
-			return &fullDisk{f, path, &left}, err
+			return &fullDisk{f, path, left}, err
 		}})
 		var failed *WriteError
 		require.ErrorAs(t, err, &failed, "room for %d bytes", room)
@@ -384,18 +385,33 @@ func TestFullDisk(t *testing.T) {
 	assert.Equal(t, 1, importInto(t, dir, grown).Replaced)
 }
 
+// space is what files that are written at the same time have between them.
+type space struct {
+	mu   sync.Mutex
+	left int
+}
+
+func (s *space) take(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > s.left {
+		return false
+	}
+	s.left -= n
+	return true
+}
+
 // fullDisk takes only so many bytes.
 type fullDisk struct {
 	io.WriteCloser
-	path string
-	left *int
+	path  string
+	space *space
 }
 
 func (d *fullDisk) Write(p []byte) (int, error) {
-	if len(p) > *d.left {
+	if !d.space.take(len(p)) {
 		return 0, &fs.PathError{Op: "write", Path: d.path, Err: errors.New("no space left on device")}
 	}
-	*d.left -= len(p)
 	return d.WriteCloser.Write(p)
 }
 
