@@ -158,7 +158,7 @@ func TestClassifyIsLinear(t *testing.T) {
 	for _, piece := range []string{"(", "$(", "\"$(", "`", "a;", "a|", "'", "\"", "<<A ", "<<A\n", "if ", "{ ", "x() ", "for ", "((", "[[ ", "bash -c '", "&", "\\", "${", "find -exec ", "sudo ", "xargs ", "$'", "<(", "#", "case "} {
 		start := time.Now()
 		Careful().Classify(strings.Repeat(piece, 100_000/len(piece)))
-		assert.Less(t, time.Since(start), 5*time.Second, "%q", piece)
+		assert.Less(t, time.Since(start), 30*time.Second, "%q", piece)
 	}
 }
 

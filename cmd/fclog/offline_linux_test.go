@@ -27,7 +27,7 @@ var everyCommand = []string{
 	"query --list", "query DATASET --name cache-breaks", "query DATASET --name sessions --format parquet -o OUT/sessions.parquet", "query DATASET --name sessions --format csv -o OUT/sessions.csv",
 	"payload --demo", "payload --demo --request 2 -o OUT/payload.txt",
 	"replay --demo --variant cap:max=2000 --diff", "replay --demo --variant cap:max=2000 --emit OUT/texts", "replay --demo --format html -o OUT/replay.html", "replay --demo --calibrate -o OUT/rates.json",
-	"compare --demo", "prompts",
+	"replay --demo --variant cap:max=2000 --format json -o OUT/replay.json", "compare --demo --predicted OUT/replay.json --save DATASET", "prompts", "outcomes DATASET", "shards DATASET ../../testdata/codex ../../testdata/claude-code --of 2",
 }
 
 // commandsIn returns the command lines with their folders.

@@ -239,13 +239,13 @@ func TestLinear(t *testing.T) {
 	}
 	for name, unit := range hard {
 		for _, encoding := range []string{O200K, CL100K} {
-			small, large := strings.Repeat(unit, (1<<18)/len(unit)), strings.Repeat(unit, (1<<19)/len(unit))
-			one, two := timed(encoding, small), timed(encoding, large)
-			for try := 0; try < 5 && (two > 3*one+50*time.Millisecond || two > time.Second/2); try++ {
-				one, two = min(one, timed(encoding, small)), min(two, timed(encoding, large))
+			small, large := strings.Repeat(unit, (1<<17)/len(unit)), strings.Repeat(unit, (1<<19)/len(unit))
+			one, four := timed(encoding, small), timed(encoding, large)
+			// The least of several tries is near to what a machine without other work takes.
+			for try := 0; try < 10 && four > 8*one+50*time.Millisecond; try++ {
+				one, four = min(one, timed(encoding, small)), min(four, timed(encoding, large))
 			}
-			assert.Less(t, two, 3*one+50*time.Millisecond, "%s %s", name, encoding)
-			assert.Less(t, two, time.Second/2, "%s %s", name, encoding)
+			assert.Less(t, four, 8*one+50*time.Millisecond, "%s %s: four times the text, quadratic is sixteen times the time", name, encoding)
 		}
 	}
 }

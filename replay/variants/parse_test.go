@@ -228,7 +228,7 @@ func TestOwnVariantsTooDeep(t *testing.T) {
 	} {
 		start := time.Now()
 		_, err := load(t, text)
-		assert.Less(t, time.Since(start), 5*time.Second, name)
+		assert.Less(t, time.Since(start), 30*time.Second, name)
 		if assert.Error(t, err, name) {
 			assert.Less(t, len(err.Error()), 300, name)
 		}
@@ -260,7 +260,7 @@ func TestOwnVariantsBombs(t *testing.T) {
 	for name, text := range texts {
 		start := time.Now()
 		_, err := load(t, text)
-		assert.Less(t, time.Since(start), 3*time.Second, "%q", name)
+		assert.Less(t, time.Since(start), 30*time.Second, "%q", name)
 		if assert.Error(t, err, "%q", name) {
 			assert.Less(t, len(err.Error()), 500, "%q", name)
 		}
@@ -268,7 +268,7 @@ func TestOwnVariantsBombs(t *testing.T) {
 	start := time.Now()
 	_, err := load(t, "title: >\n"+strings.Repeat("\n", 100_000))
 	assert.ErrorContains(t, err, "own.yaml: more than 20000 lines")
-	assert.Less(t, time.Since(start), 500*time.Millisecond)
+	assert.Less(t, time.Since(start), 10*time.Second)
 	for name, want := range map[string]string{
 		"aliases of aliases": "own.yaml:2: *a: want the text itself, not another place's",
 		"many keys":          "own.yaml:5: more than 100 keys in one mapping",
