@@ -133,9 +133,21 @@ func (v *verifier) files(context.Context) error {
 		if f.Kind == dataset.FaultLeftover {
 			level = FindingNote
 		}
-		v.add(Finding{Level: level, File: f.Path, Detail: f.Detail, Count: 1, Do: remedies[f.Kind]})
+		v.add(Finding{Level: level, File: f.Path, Detail: f.Detail, Count: 1, Do: remedy(f)})
 	}
 	return nil
+}
+
+// remedy is easier for what fclog worked out itself than for what came from logs.
+func remedy(f dataset.Fault) string {
+	broken := f.Kind == dataset.FaultDamaged || f.Kind == dataset.FaultColumns
+	switch table, _, _ := strings.Cut(filepath.ToSlash(f.Path), "/"); {
+	case broken && table == "estimates":
+		return "remove it: 'fclog replay' works those estimates out again"
+	case broken && table == "outcomes":
+		return "restore it from a copy, or remove it and run 'fclog compare --save' again"
+	}
+	return remedies[f.Kind]
 }
 
 // rows runs the checks in SQL.

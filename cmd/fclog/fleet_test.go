@@ -260,6 +260,25 @@ func TestFleetThatCannotBeKept(t *testing.T) {
 	assert.Equal(t, 1, got.code, "a shard is of no use then")
 }
 
+// TestDamagedEstimates: what fclog worked out itself is thrown away when it is
+// damaged, and the message says which file.
+func TestDamagedEstimates(t *testing.T) {
+	h := newHome(t)
+	dir := manySessions(t, h, filepath.Join(h.dir, "dataset"))
+	want := h.fleet(dir)
+	files, err := filepath.Glob(filepath.Join(dir, "estimates", "*", "*", "*.parquet"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	require.NoError(t, os.WriteFile(files[0], []byte("junk"), 0o600))
+	got := h.run("replay", dir, "--variant", "cap")
+	assert.Equal(t, 1, got.code)
+	assert.Contains(t, got.stderr, files[0])
+	assert.Contains(t, got.stderr, "remove that file, and 'fclog replay' works its estimates out again")
+	assert.Contains(t, unwrapped(h.run("verify", dir).stdout), "remove it: 'fclog replay' works those estimates out again")
+	require.NoError(t, os.Remove(files[0]))
+	assert.Equal(t, want, h.fleet(dir))
+}
+
 // TestFleetAudit: the audit of many sessions says beside its sums how they differ, and
 // what it says of a sample.
 func TestFleetAudit(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
+	"path/filepath"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -76,7 +77,10 @@ func rewordedJSON(err error) (string, bool) {
 		return fmt.Sprintf("not valid JSON at byte %d", e.Offset), true
 	}
 	if text, damaged, ok := briefly(err); ok {
-		if damaged {
+		switch {
+		case damaged && strings.Contains(filepath.ToSlash(text), "/estimates/"):
+			text += "; remove that file, and 'fclog replay' works its estimates out again"
+		case damaged:
 			text += "; if a file of the dataset is damaged, 'fclog verify DATASET' names it"
 		}
 		return text, true
