@@ -28,11 +28,21 @@ candidates AS (
   FROM turns t
   WHERE t.call IS NOT NULL AND t.prev_call IS NOT NULL AND t.run = t.prev_run
 ),
+-- Only the texts that are looked at: the view texts gathers all of a dataset's.
+looked_at AS (
+  SELECT x.text_hash AS text_hash, any_value(x."text") AS "text"
+  FROM raw_texts x
+  WHERE x.text_hash IN (
+    SELECT i.text_hash
+    FROM candidates k
+    JOIN items i ON i.part = k.part AND i.session_id = k.session_id AND i.item = k.prev_result_item)
+  GROUP BY x.text_hash
+),
 links AS (
   SELECT k.part AS part, k.session_id AS session_id, k.call AS call
   FROM candidates k
   LEFT JOIN items i ON i.part = k.part AND i.session_id = k.session_id AND i.item = k.prev_result_item
-  LEFT JOIN texts x ON x.text_hash = i.text_hash
+  LEFT JOIN looked_at x ON x.text_hash = i.text_hash
   WHERE NOT coalesce(holds_any(x."text", k.words), false)
 ),
 grouped AS (

@@ -5,13 +5,19 @@
 --   redundant  a poll before had brought the end of every task that it tells of
 -- Without texts (--no-text) none is known to be redundant.
 CREATE VIEW notifications AS
-WITH messages AS (
+WITH said AS (
+  SELECT x.text_hash AS text_hash, any_value(x."text") AS "text"
+  FROM raw_texts x
+  WHERE x.text_hash IN (SELECT text_hash FROM items WHERE kind IN ('reminder', 'user_text'))
+  GROUP BY x.text_hash
+),
+messages AS (
   SELECT i.part AS part, i.session_id AS session_id, i.item AS item, i.kind AS kind, t.text,
          i.request_index IS NULL
            AND (coalesce(i.label = 'task_notification', false)
                 OR coalesce(regexp_matches(t.text, '^\s*<(?:task-notification|subagent_notification)>'), false)) AS tells
   FROM items i
-  LEFT JOIN texts t USING (text_hash)
+  LEFT JOIN said t USING (text_hash)
   WHERE i.kind IN ('reminder', 'user_text')
 ),
 first_spans AS (
