@@ -44,7 +44,7 @@ func TestNotebooksRun(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range notebooks(t) {
 		t.Run(strings.TrimSuffix(file, ".ipynb"), func(t *testing.T) {
-			t.Parallel()
+			// One after the other: two kernels that start at once can choose the same port.
 			ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute) // some 20 s where nothing else runs
 			defer stop()
 			cmd := exec.CommandContext(ctx, jupyter, "nbconvert", "--execute", "--to", "html", "--output-dir", results, file)
