@@ -141,6 +141,18 @@ func clickHouseText(path string) (string, error) {
 var clickHouseTypes = map[dataset.Type]string{
 	dataset.TextType: "Nullable(String)", dataset.TextsType: "Array(String)", dataset.IntegerType: "Nullable(Int64)",
 	dataset.NumberType: "Nullable(Float64)", dataset.BoolType: "Nullable(Bool)", dataset.TimeType: "Nullable(DateTime64(3, 'UTC'))",
+	dataset.MoneyType: "Nullable(Decimal(18, 9))",
+}
+
+func clickHouseType(c dataset.Column) string {
+	if c.Type != dataset.RecordsType {
+		return clickHouseTypes[c.Type]
+	}
+	var fields []string
+	for _, f := range c.Fields {
+		fields = append(fields, quoteName(f.Name)+" "+clickHouseType(f))
+	}
+	return "Array(Tuple(" + strings.Join(fields, ", ") + "))"
 }
 
 // clickHouseRaw makes the files of a table readable as raw_TABLE, as rawView does.
@@ -155,7 +167,7 @@ func clickHouseRaw(dir, table string) string {
 	var names, structure []string
 	for _, c := range columns {
 		names = append(names, quoteName(c.Name))
-		structure = append(structure, quoteName(c.Name)+" "+clickHouseTypes[c.Type])
+		structure = append(structure, quoteName(c.Name)+" "+clickHouseType(c))
 	}
 	return fmt.Sprintf(`CREATE VIEW raw_%s AS
 SELECT %s, replaceRegexpOne(_file, '[.]parquet$', '') AS stem

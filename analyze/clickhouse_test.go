@@ -223,3 +223,22 @@ func TestClickHousePatternsInPaths(t *testing.T) {
 	_, err := ClickHouseTables("/data/{a,b}", nil)
 	assert.ErrorContains(t, err, "{a,b}")
 }
+
+// TestEstimatesOnClickHouse: money keeps its places behind the point, and lists of
+// records their fields.
+func TestEstimatesOnClickHouse(t *testing.T) {
+	engine, err := clickhouse.Find("..")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := datasetOf(t, "a")
+	part := rowsOf(t, open(t, Options{Dataset: dir}), "SELECT part FROM sessions")[0]
+	require.NoError(t, dataset.WriteEstimates(dir, "codex", "2026-01", []dataset.Estimate{estimateOf(part, "a", "cap")}))
+	setup, err := ClickHouseTables(dir, nil)
+	require.NoError(t, err)
+	answers, err := engine.Run(t.Context(), setup, []clickhouse.Query{{Name: "q",
+		SQL: "SELECT toString(static_saving_usd) AS usd, static_saving_tokens, detour_strata[1].kind AS kind, detour_strata[1].items AS items FROM estimates"}})
+	require.NoError(t, err)
+	require.NoError(t, answers["q"].Err)
+	assert.Equal(t, [][]any{{"1.5", json.Number("100"), "log", json.Number("2")}}, answers["q"].Rows)
+}

@@ -28,7 +28,7 @@ func (d *DB) sideViews(more string) []string {
 	var out []string
 	for _, table := range dataset.SideTables() {
 		view := fmt.Sprintf("CREATE OR REPLACE VIEW raw_%s AS\nSELECT %s, NULL::VARCHAR AS source, NULL::VARCHAR AS month, NULL::VARCHAR AS stem\nWHERE false",
-			table, strings.Join(dataset.SideColumns(table), ", "))
+			table, strings.Join(noValues(dataset.Columns(table)), ", "))
 		for _, root := range []string{d.root, more} {
 			if root == "" || !hasFiles(filepath.Join(root, table)) {
 				continue
@@ -39,4 +39,29 @@ func (d *DB) sideViews(more string) []string {
 		out = append(out, view)
 	}
 	return out
+}
+
+// noValues are columns of a table that has no file yet.
+func noValues(columns []dataset.Column) []string {
+	var out []string
+	for _, c := range columns {
+		out = append(out, fmt.Sprintf("NULL::%s AS %s", duckType(c), quoteName(c.Name)))
+	}
+	return out
+}
+
+var duckTypes = map[dataset.Type]string{
+	dataset.TextType: "VARCHAR", dataset.TextsType: "VARCHAR[]", dataset.IntegerType: "BIGINT", dataset.NumberType: "DOUBLE",
+	dataset.BoolType: "BOOLEAN", dataset.TimeType: "TIMESTAMP WITH TIME ZONE", dataset.MoneyType: "DECIMAL(18, 9)",
+}
+
+func duckType(c dataset.Column) string {
+	if c.Type != dataset.RecordsType {
+		return duckTypes[c.Type]
+	}
+	var fields []string
+	for _, f := range c.Fields {
+		fields = append(fields, quoteName(f.Name)+" "+duckType(f))
+	}
+	return "STRUCT(" + strings.Join(fields, ", ") + ")[]"
 }

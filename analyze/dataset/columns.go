@@ -18,13 +18,16 @@ const (
 	NumberType  Type = "number" // floating point
 	BoolType    Type = "bool"
 	TimeType    Type = "time"
+	MoneyType   Type = "money"   // dollars, with nine places behind the point
+	RecordsType Type = "records" // list of records, which have Fields
 )
 
 // Column is one column of a table, as it stands in the files.
 type Column struct {
 	Name     string
 	Type     Type
-	Nullable bool // NULL means unknown
+	Nullable bool     // NULL means unknown
+	Fields   []Column // of a record in a list
 }
 
 // Columns lists the columns that the files of a table hold; nil for an unknown
@@ -35,20 +38,37 @@ func Columns(name string) []Column {
 	if i < 0 {
 		return nil
 	}
+	return described(tables[i].schema.Fields())
+}
+
+func described(fields []parquet.Field) []Column {
 	var out []Column
-	for _, f := range tables[i].schema.Fields() {
-		out = append(out, Column{Name: f.Name(), Type: typeOf(f), Nullable: f.Optional()})
+	for _, f := range fields {
+		c := Column{Name: f.Name(), Type: typeOf(f), Nullable: f.Optional()}
+		if c.Type == RecordsType {
+			c.Fields = described(element(f).Fields())
+		}
+		out = append(out, c)
 	}
 	return out
 }
 
+// element is what a list holds.
+func element(list parquet.Field) parquet.Field { return list.Fields()[0].Fields()[0] }
+
 func typeOf(f parquet.Field) Type {
-	if !f.Leaf() {
+	switch {
+	case !f.Leaf() && element(f).Leaf():
 		return TextsType
+	case !f.Leaf():
+		return RecordsType
 	}
 	if logical := f.Type().LogicalType(); logical != nil {
-		if _, ok := logical.Value.(*format.TimestampType); ok {
+		switch logical.Value.(type) {
+		case *format.TimestampType:
 			return TimeType
+		case *format.DecimalType:
+			return MoneyType
 		}
 	}
 	switch f.Type().Kind() {

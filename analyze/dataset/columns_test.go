@@ -26,5 +26,12 @@ func TestColumns(t *testing.T) {
 		assert.NotEmpty(t, Columns(table), table)
 	}
 	assert.Equal(t, NumberType, Columns("calibration")[5].Type, "factor")
+	for _, c := range Columns(EstimatesTable) {
+		types[c.Name] = c
+	}
+	assert.Equal(t, Column{Name: "static_saving_usd", Type: MoneyType, Nullable: true}, types["static_saving_usd"])
+	assert.Equal(t, RecordsType, types["observed_outputs"].Type)
+	assert.Equal(t, []Column{{Name: "agent", Type: TextType}, {Name: "kind", Type: TextType}, {Name: "band", Type: TextType}, {Name: "marker", Type: TextType},
+		{Name: "cases", Type: IntegerType}, {Name: "recoveries", Type: IntegerType}}, types["observed_outputs"].Fields)
 	assert.Empty(t, Columns("no-such-table"))
 }

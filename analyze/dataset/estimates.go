@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // EstimatesTable and OutcomesTable stand beside the tables of parts: what was
@@ -195,57 +193,6 @@ func sidePath(dir, table string, p place) string {
 // leftAside tells the files of killed writers of side tables.
 func leftAside(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, asideSuffix)
-}
-
-// SideColumns are the columns of a side table as DuckDB writes their types, for a
-// view that has them where there is no file yet.
-func SideColumns(name string) []string {
-	var out []string
-	for _, t := range sideTables() {
-		if t.name != name {
-			continue
-		}
-		for _, f := range schemaOf(t.name).Fields() {
-			out = append(out, fmt.Sprintf("NULL::%s AS %s", sqlType(f), f.Name()))
-		}
-	}
-	return out
-}
-
-func schemaOf(side string) *parquet.Schema {
-	if side == OutcomesTable {
-		return parquet.SchemaOf(new(Outcome))
-	}
-	return parquet.SchemaOf(new(Estimate))
-}
-
-// sqlType is DuckDB's name for the type of a column.
-func sqlType(f parquet.Field) string {
-	if !f.Leaf() && len(f.Fields()) == 1 && f.Fields()[0].Name() == "list" {
-		return sqlType(f.Fields()[0].Fields()[0]) + "[]"
-	}
-	if !f.Leaf() {
-		var parts []string
-		for _, sub := range f.Fields() {
-			parts = append(parts, sub.Name()+" "+sqlType(sub))
-		}
-		return "STRUCT(" + strings.Join(parts, ", ") + ")"
-	}
-	if logical := f.Type().String(); strings.HasPrefix(logical, "DECIMAL") || strings.HasPrefix(logical, "TIMESTAMP") {
-		if strings.HasPrefix(logical, "TIMESTAMP") {
-			return "TIMESTAMP WITH TIME ZONE"
-		}
-		return "DECIMAL(18,9)"
-	}
-	switch f.Type().Kind() {
-	case parquet.Int64:
-		return "BIGINT"
-	case parquet.Double:
-		return "DOUBLE"
-	case parquet.Boolean:
-		return "BOOLEAN"
-	}
-	return "VARCHAR"
 }
 
 // SessionRows is how many rows the sessions files of the dataset in dir have, told
