@@ -116,11 +116,7 @@ func (f *Fleet) Aside() string { return filepath.Join(f.db.tmp, "tables") }
 
 // Sessions lists the selected sessions by the files they stand in.
 func (f *Fleet) Sessions(ctx context.Context) ([]FleetSession, error) {
-	query, err := fleetFiles.ReadFile("sql/fleet/sessions.sql")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := f.db.conn.QueryContext(ctx, string(query))
+	rows, err := f.ask(ctx, "sessions")
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +154,10 @@ func (f *Fleet) Recordings(ctx context.Context, of []FleetSession) ([]*rollout.S
 		return nil, nil
 	}
 	r := &rebuilder{db: f.db, byKey: map[partSession]*rebuilt{}, texts: map[string]string{}}
-	with, args := f.tables(of)
+	with, args, err := f.tables(of)
+	if err != nil {
+		return nil, err
+	}
 	for _, step := range r.steps() {
 		if err := f.db.eachRow(ctx, with, "sql/recordings/"+step.name+".sql", step.row, args...); err != nil {
 			return nil, fmt.Errorf("rebuilding %s: %w", step.name, err)
@@ -178,37 +177,27 @@ func (f *Fleet) Recordings(ctx context.Context, of []FleetSession) ([]*rollout.S
 	return out, nil
 }
 
+// contentTables are the tables that sql/fleet/content.sql reads.
+var contentTables = []string{"sessions", "requests", "items", "spans", "calls", "texts", "other_billed", "reported", "problems"}
+
 // tables defines the tables that recordings are read from as those of the sessions
 // alone, to stand in front of a SELECT, and the parameters in them.
-func (f *Fleet) tables(of []FleetSession) (with string, args []any) {
-	var b strings.Builder
-	b.WriteString("WITH chunk(stem, part, session_id) AS (VALUES ")
+func (f *Fleet) tables(of []FleetSession) (with string, args []any, err error) {
+	content, err := fleetFiles.ReadFile("sql/fleet/content.sql")
+	if err != nil {
+		return "", nil, err
+	}
+	rows := make([]string, len(of))
 	for i, s := range of {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("(?::VARCHAR, ?::VARCHAR, ?::VARCHAR)")
+		rows[i] = "(?::VARCHAR, ?::VARCHAR, ?::VARCHAR)"
 		args = append(args, s.stem, s.Part, s.ID)
 	}
-	b.WriteString(")")
 	args = append(args, of[0].Source)
-	for _, t := range []struct{ name, query string }{
-		{"sessions", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-		{"requests", "SELECT r.*, NOT r.inherited AND k.request_index IS NULL AS counts FROM (SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)) r " +
-			"LEFT JOIN copied_requests k ON k.source = ?::VARCHAR AND k.session_id = r.session_id AND k.request_index = r.request_index"},
-		{"items", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-		{"spans", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-		{"calls", "SELECT c.*, NOT c.inherited AND coalesce(q.counts, true) AS counts FROM (SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)) c " +
-			"LEFT JOIN (SELECT part, session_id, request_index, counts FROM requests) q USING (part, session_id, request_index)"},
-		{"texts", `SELECT r.text_hash, any_value(r."text") AS "text" FROM %s r SEMI JOIN (SELECT DISTINCT stem, part FROM chunk) USING (stem, part) GROUP BY r.text_hash`},
-		{"other_billed", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-		{"reported", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-		{"problems", "SELECT r.* FROM %s r SEMI JOIN chunk USING (stem, part, session_id)"},
-	} {
-		fmt.Fprintf(&b, ",\n%s AS ("+t.query+")", t.name, f.files(t.name, of))
+	var files []string
+	for _, t := range contentTables { // none of them begins with another
+		files = append(files, "FROM files_of_"+t, "FROM "+f.files(t, of))
 	}
-	b.WriteString("\n")
-	return b.String(), args
+	return "WITH chunk(stem, part, session_id) AS (VALUES " + strings.Join(rows, ", ") + "),\n" + strings.NewReplacer(files...).Replace(string(content)), args, nil
 }
 
 // files reads the files of a table that hold the sessions, and the one without rows,
@@ -256,7 +245,7 @@ func (f *Fleet) Known(ctx context.Context, call func(source, part, session strin
 	if err := f.refresh(ctx); err != nil {
 		return err
 	}
-	rows, err := f.db.conn.QueryContext(ctx, "SELECT DISTINCT source, part, session_id, variant, options, rules, prices FROM raw_estimates SEMI JOIN selected USING (source, part, session_id)")
+	rows, err := f.ask(ctx, "known")
 	if err != nil {
 		return err
 	}

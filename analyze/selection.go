@@ -104,14 +104,10 @@ func (d *DB) choose(ctx context.Context, s Selection) error {
 	if err := d.exec(ctx, "CREATE TABLE population AS SELECT count(*) AS sessions FROM selected"); err != nil || s.Sample <= 0 {
 		return err
 	}
-	_, err := d.conn.ExecContext(ctx, sampling, s.Seed, s.Sample)
+	sampling, err := fleetFiles.ReadFile("sql/fleet/sample.sql")
+	if err != nil {
+		return err
+	}
+	_, err = d.conn.ExecContext(ctx, string(sampling), s.Seed, s.Sample)
 	return err
 }
-
-// sampling keeps the sessions whose hashes are smallest: as good as drawn, and the
-// same whatever else the dataset holds in front of or behind them.
-const sampling = `DELETE FROM selected WHERE (source, session_id) NOT IN (
-  SELECT (source, session_id)
-  FROM selected
-  ORDER BY md5(concat_ws('/', ?::BIGINT, source, session_id)), source, session_id
-  LIMIT ?::BIGINT)`
