@@ -57,7 +57,7 @@ func clickHouseFolder(out *strings.Builder, folder string) error {
 			return err
 		}
 		if folder == "shared" {
-			text = strings.ReplaceAll(text, "CREATE VIEW ", "CREATE TABLE ")
+			text = asTables(text)
 		}
 		fmt.Fprintf(out, "\n-- %s/%s\n%s", folder, name, text)
 	}

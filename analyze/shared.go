@@ -121,13 +121,16 @@ func (s *shared) fill(ctx context.Context, conn *sql.Conn) error {
 	// Each table stands before the next is planned: in one transaction DuckDB would
 	// not know how many rows the first ones have, and join them in orders that take
 	// minutes.
-	if _, err := conn.ExecContext(ctx, strings.ReplaceAll(s.text, "CREATE VIEW ", "CREATE TABLE ")); err != nil {
+	if _, err := conn.ExecContext(ctx, asTables(s.text)); err != nil {
 		_, undone := conn.ExecContext(context.WithoutCancel(ctx), s.drop("TABLE"))
 		return fmt.Errorf("%s: %w", s.name, errors.Join(err, undone))
 	}
 	s.filled = true
 	return nil
 }
+
+// asTables makes tables of definitions of views.
+func asTables(text string) string { return strings.ReplaceAll(text, "CREATE VIEW ", "CREATE TABLE ") }
 
 // drop is what takes its views or tables away again, the last one first.
 func (s *shared) drop(kind string) string {

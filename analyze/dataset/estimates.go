@@ -23,9 +23,6 @@ const (
 // whatever their order.
 type USD = int64
 
-// USDPerDollar is how many USD make one dollar.
-const USDPerDollar = 1_000_000_000
-
 // Estimate is one row of estimates: one session replayed under one variant, by
 // itself. Tokens are the provider's unless noted. Nil is NULL: unknown. The row
 // holds what is needed to add sessions up: sums over rows are the figures of the

@@ -183,7 +183,7 @@ type todo struct {
 func (w *fleetReplay) missing(ctx context.Context, part shard.Shard) (map[string]todo, []analyze.FleetSession, error) {
 	done := map[string]map[analyze.EstimateKey]bool{}
 	err := w.fleet.Known(ctx, func(source, part, session string, key analyze.EstimateKey) {
-		id := source + "\x00" + part + "\x00" + session
+		id := idOf(analyze.FleetSession{Source: source, Part: part, ID: session})
 		if done[id] == nil {
 			done[id] = map[analyze.EstimateKey]bool{}
 		}

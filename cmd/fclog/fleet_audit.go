@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/replay/fleet"
@@ -38,14 +37,11 @@ func auditFleet(ctx context.Context, db *analyze.DB, a *analyze.Audit, top int) 
 func auditRow(s analyze.SessionSummary, t analyze.Touched) fleet.AuditRow {
 	r := fleet.AuditRow{
 		Session:  fleet.Session{Source: s.Source, ID: s.SessionID, Version: textOf(s.AgentVersion), Root: t.Root, File: s.File},
-		Requests: s.Own.Requests, Input: s.Own.InputTokens, CacheRead: s.Own.CacheReadTokens,
+		Requests: s.Own.Requests, Input: s.Own.InputTokens, CacheRead: s.Own.CacheReadTokens, USD: fleet.Billionths(s.Own.CostUSD),
 		Bounds: []int64{t.Shell, t.Results, t.Prefixes},
 	}
 	if len(s.Models) > 0 {
 		r.Model = s.Models[0]
-	}
-	if s.Own.CostUSD != nil {
-		r.USD = new(int64(math.Round(*s.Own.CostUSD * fleet.PerDollar)))
 	}
 	return r
 }

@@ -103,23 +103,23 @@ func rowOf(rec replay.Recording, s replay.Single) Row {
 		Session: Session{Source: rec.Session.Source, ID: rec.Session.ID, Version: rec.Session.AgentVersion, File: rec.Session.File},
 		Recorded: Figures{
 			Requests: s.Base.Requests, Input: s.Base.InputTokens, CacheRead: s.Base.CacheReadTokens, CacheWrite: s.Base.CacheWriteTokens,
-			Output: s.Base.OutputTokens, USD: billionths(s.Base.CostUSD), Counted: s.Base.CountedTokens,
+			Output: s.Base.OutputTokens, USD: Billionths(s.Base.CostUSD), Counted: s.Base.CountedTokens,
 		},
 		Unpriced: s.Base.CostPartial,
 		Variant: Figures{
 			Requests: e.Requests, Input: e.InputTokens, CacheRead: e.CacheReadTokens, CacheWrite: e.CacheWriteTokens,
-			Output: e.OutputTokens, USD: billionths(e.CostUSD), Counted: s.Base.CountedTokens - e.SavedCountedTokens,
+			Output: e.OutputTokens, USD: Billionths(e.CostUSD), Counted: s.Base.CountedTokens - e.SavedCountedTokens,
 		},
 		Tokens: e.StaticSavingTokens, TokensHigh: e.StaticSavingTokensHigh, SpreadLow: e.StaticSavingSpreadLow, SpreadHigh: e.StaticSavingSpreadHigh,
 		Output: e.StaticSavingOutputTokens, CacheReadLost: e.CacheReadLost, Clamped: e.ClampedRequests, Later: s.Later,
 		Edited: e.EditedItems, RemovedLow: e.RemovedRequestsLow, RemovedHigh: e.RemovedRequestsHigh, Added: e.AddedRequests,
-		ExtraKnown: s.Extra.Known, ExtraTokens: int64(math.Round(s.Extra.Tokens)), ExtraUSD: billionths(s.Extra.USD),
+		ExtraKnown: s.Extra.Known, ExtraTokens: int64(math.Round(s.Extra.Tokens)), ExtraUSD: Billionths(s.Extra.USD),
 		AsksModel: s.AsksModel, Basis: basisWord(e.Basis),
 	}
 	if e.StaticSavingUSD != nil {
 		// The difference of the rounded costs, so that savings of rows add up to the
 		// difference of their sums.
-		r.USD, r.USDHigh = minus(r.Recorded.USD, r.Variant.USD), billionths(e.StaticSavingUSDHigh)
+		r.USD, r.USDHigh = minus(r.Recorded.USD, r.Variant.USD), Billionths(e.StaticSavingUSDHigh)
 	}
 	if rec.Session.ParentID == "" {
 		r.Task = compare.PromptHash(rec.Session)
@@ -137,7 +137,8 @@ func minus(a, b *int64) *int64 {
 	return new(*a - *b)
 }
 
-func billionths(usd *float64) *USD {
+// Billionths rounds dollars; nil is unknown and stays so.
+func Billionths(usd *float64) *USD {
 	if usd == nil {
 		return nil
 	}
