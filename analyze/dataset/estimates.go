@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parquet-go/parquet-go"
 )
 
 // EstimatesTable and OutcomesTable stand beside the tables of parts: what was
@@ -206,24 +208,27 @@ func SessionRows(dir string, most int64) int64 {
 		if n > most {
 			break
 		}
-		n += rowsIn(s.path("sessions", p))
+		if rows, err := rowsIn(s.path("sessions", p)); err == nil {
+			n += rows
+		}
 	}
 	return n
 }
 
-func rowsIn(path string) int64 {
+// rowsIn is how many rows a file has, as its end says.
+func rowsIn(path string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	f, err := openParquet(file, info.Size())
+	f, err := openParquet(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	return f.NumRows()
+	return f.NumRows(), nil
 }

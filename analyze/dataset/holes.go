@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-
-	"github.com/parquet-go/parquet-go"
 )
 
 // fillHoles writes places anew in which most rows belong to parts that were taken
@@ -27,8 +25,8 @@ func (im *importer) fillHoles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all, err := s.rowsIn("items", p)
-		if err != nil {
+		all, err := rowsIn(s.path("items", p))
+		if err = ignoreMissing(err); err != nil {
 			return err
 		}
 		if len(parts) == 0 || 2*alive >= all {
@@ -79,25 +77,4 @@ func (s *store) partsIn(p place) (parts []committed, items int64, err error) {
 		items += c.items
 	}
 	return ix.parts, items, nil
-}
-
-// rowsIn is how many rows a table has in a place.
-func (s *store) rowsIn(table string, p place) (int64, error) {
-	file, err := os.Open(s.path(table, p))
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	f, err := parquet.OpenFile(file, info.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
-	if err != nil {
-		return 0, err
-	}
-	return f.NumRows(), nil
 }

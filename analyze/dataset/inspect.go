@@ -205,9 +205,9 @@ func (f *StoredFile) read(path string, t table) (kind string, err error) {
 
 // openParquet and readPages turn a panic of the library on damaged bytes into an
 // error.
-func openParquet(r io.ReaderAt, size int64) (f *parquet.File, err error) {
+func openParquet(r io.ReaderAt, size int64, options ...parquet.FileOption) (f *parquet.File, err error) {
 	defer recovered(&err)
-	return parquet.OpenFile(r, size)
+	return parquet.OpenFile(r, size, options...)
 }
 
 func readPages(f *parquet.File) (err error) {
