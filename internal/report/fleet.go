@@ -62,7 +62,7 @@ func fleetTable(f *fleet.Report) section {
 
 func fleetNotes(v fleet.Variant) []string {
 	var notes []string
-	if v.Sample != nil && !v.Sample.Open() {
+	if v.Sample != nil && !v.Sample.Open() && !v.Sample.Alike() {
 		notes = append(notes, ofTheWhole(v.Sample))
 	}
 	switch {
@@ -70,6 +70,9 @@ func fleetNotes(v fleet.Variant) []string {
 		notes = append(notes, fmt.Sprintf("no interval: %d clusters weigh as much as %.1f of equal size", v.Share.Clusters, v.Share.Effective))
 	case v.Share != nil && v.Share.Thin() && v.Share.Error > 0:
 		notes = append(notes, fmt.Sprintf("%d clusters weigh as much as %.1f of equal size: the interval may be too narrow", v.Share.Clusters, v.Share.Effective))
+	}
+	if v.Share != nil && v.Share.Alike() {
+		notes = append(notes, fmt.Sprintf("no interval: all %d clusters show the same share, which tells nothing of others", v.Share.Clusters))
 	}
 	if v.Share == nil {
 		notes = append(notes, "no interval: fewer than two clusters with usage")
@@ -90,7 +93,7 @@ func shareIn(i *fleet.Interval) cell {
 }
 
 func rangeIn(i *fleet.Interval) cell {
-	if i == nil || i.Open() {
+	if i == nil || i.Open() || i.Alike() {
 		return plain(term.Unknown)
 	}
 	return plain(compare.Range(term.Percent(i.Low), term.Percent(i.High)))

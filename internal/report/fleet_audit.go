@@ -42,7 +42,7 @@ func fleetPage(f *fleet.Audit) []section {
 }
 
 func auditFleetSections(f *fleet.Audit) []section {
-	head := section{prose: []string{fmt.Sprintf("**%s**, one by one.", term.Count(f.Sessions, "session", "sessions"))}}
+	head := section{prose: []string{fmt.Sprintf("**%s**, one by one. Tokens are measured; cost is by list prices, estimated.", term.Count(f.Sessions, "session", "sessions"))}}
 	if f.Sessions < f.Population {
 		head.prose = []string{fmt.Sprintf("**%s of %s sessions**, drawn by a hash of their IDs. Sums above are those of the sample.", term.Exact(f.Sessions), term.Exact(f.Population))}
 	}
@@ -73,7 +73,7 @@ func auditShares(f *fleet.Audit) section {
 			plain(x.Name), shareIn(x.Share), rangeIn(x.Share), quantileOf(x.PerSession, func(d *fleet.Distribution) float64 { return d.Median }),
 			quantileOf(x.PerSession, func(d *fleet.Distribution) float64 { return d.P90 }), number(x.Touched), plain(x.Basis),
 		}}
-		if x.Sample != nil && !x.Sample.Open() {
+		if x.Sample != nil && !x.Sample.Open() && !x.Sample.Alike() {
 			s.table.noteHead = "remark"
 			r.notes = []string{ofTheWhole(x.Sample)}
 		}

@@ -69,6 +69,10 @@ func (i Interval) Thin() bool { return i.Clusters < 30 || i.Effective < thinClus
 // far another like it may lie off is unknown, and the bounds tell nothing.
 func (i Interval) Open() bool { return i.Error > 0 && i.Effective < 2-1e-9 }
 
+// Alike says that all clusters show the same ratio: how far another may lie off is
+// unknown, and that the bounds are one tells nothing.
+func (i Interval) Alike() bool { return i.Low == i.High }
+
 // Within holds the bounds between low and high, beyond which the ratio cannot lie.
 func (i Interval) Within(low, high float64) Interval {
 	i.Low, i.High = math.Min(math.Max(i.Low, low), high), math.Max(math.Min(i.High, high), low)
