@@ -56,6 +56,15 @@ test-fleet: ## the job array on a Slurm of its own, a node of which is killed; t
 	@$(MAKE) install-slurm || echo 'Slurm could not be installed: its test is skipped' >&2
 	FCLOG_SLURM=1 FCLOG_KUBERNETES=1 go test -count=1 -v -timeout 10m ./fleet/...
 
+VERSITYGW := github.com/versity/versitygw/cmd/versitygw@v1.8.0
+
+install-s3: ## an S3 server below bin, built in a minute, and Debian's rclone, as root; nothing where they are there
+	@test -x bin/versitygw || GOBIN=$(CURDIR)/bin go install $(VERSITYGW)
+	@command -v rclone >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends rclone; }
+
+test-s3: install-s3 install-clickhouse ## datasets in an S3 server on loopback: pushed, pulled, merged, asked with ClickHouse
+	FCLOG_S3=1 go test -count=1 -v ./fleet/objectstore
+
 install-clickhouse: ## ClickHouse 26.7 in npm's chdb, below bin: 180 MB to load, 540 MB on disk, under 20 seconds; nothing where it is there
 	@test -e bin/chdb/node_modules/chdb || npm install --silent --no-audit --no-fund --ignore-scripts --prefix bin/chdb chdb@3.4.0
 

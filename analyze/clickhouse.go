@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,15 @@ var allSQL embed.FS
 
 // ClickHouseTables writes the statements that make the tables of a dataset, and the
 // views that the shipped questions share, in ClickHouse: over all of its sessions,
-// with the prices given. dir is the dataset as ClickHouse finds it; an error, where
-// ClickHouse would take it for a pattern.
-func ClickHouseTables(dir string, prices []Price) (string, error) {
-	if strings.ContainsAny(dir, "*?{}") {
-		return "", fmt.Errorf("path %s: ClickHouse takes * ? { } for a pattern: give the dataset another name", dir)
+// with the prices given. at is the dataset as ClickHouse finds it, a folder or the
+// address of one in an object store; an error, where ClickHouse would take it for a
+// pattern or it holds a password, which has no place in SQL that is handed on.
+func ClickHouseTables(at string, prices []Price) (string, error) {
+	if u, err := url.Parse(at); InObjectStore(at) && (err != nil || u.User != nil || u.RawQuery != "" || u.Host == "") {
+		return "", errors.New("the address of an object store must read https://HOST/BUCKET/DATASET or s3://BUCKET/DATASET, without user, password or parameters: ClickHouse takes keys from its own settings or from the environment, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+	}
+	if strings.ContainsAny(at, "*?{}") {
+		return "", fmt.Errorf("path %s: ClickHouse takes * ? { } for a pattern: give the dataset another name", at)
 	}
 	var out strings.Builder
 	settings, err := clickHouseText("settings.sql")
@@ -33,7 +38,7 @@ func ClickHouseTables(dir string, prices []Price) (string, error) {
 	}
 	out.WriteString(settings)
 	for _, table := range append(dataset.Tables(), dataset.SideTables()...) {
-		out.WriteString(clickHouseRaw(dir, table))
+		out.WriteString(clickHouseRaw(at, table))
 	}
 	out.WriteString(clickHousePrices(prices))
 	for _, folder := range []string{"views", "side", "shared"} {
@@ -155,9 +160,23 @@ func clickHouseType(c dataset.Column) string {
 	return "Array(Tuple(" + strings.Join(fields, ", ") + "))"
 }
 
+// InObjectStore tells the address of a dataset in an object store from a folder.
+func InObjectStore(at string) bool {
+	return slices.ContainsFunc([]string{"http://", "https://", "s3://"}, func(scheme string) bool { return strings.HasPrefix(at, scheme) })
+}
+
+// clickHouseFiles is the function that reads all files of a table.
+func clickHouseFiles(at, table, structure string) string {
+	function := "file"
+	if InObjectStore(at) {
+		function = "s3"
+	}
+	return fmt.Sprintf("%s(%s, Parquet, %s)", function, quoteClickHouse(strings.TrimSuffix(at, "/")+"/"+table+"/*/*/*.parquet"), quoteClickHouse(structure))
+}
+
 // clickHouseRaw makes the files of a table readable as raw_TABLE, as rawView does.
 // Columns that older files lack are NULL.
-func clickHouseRaw(dir, table string) string {
+func clickHouseRaw(at, table string) string {
 	columns := dataset.Columns(table)
 	for _, partition := range []string{"source", "month"} {
 		if !slices.ContainsFunc(columns, func(c dataset.Column) bool { return c.Name == partition }) {
@@ -171,8 +190,8 @@ func clickHouseRaw(dir, table string) string {
 	}
 	return fmt.Sprintf(`CREATE VIEW raw_%s AS
 SELECT %s, replaceRegexpOne(_file, '[.]parquet$', '') AS stem
-FROM file(%s, Parquet, %s);
-`, table, strings.Join(names, ", "), quoteClickHouse(dir+"/"+table+"/*/*/*.parquet"), quoteClickHouse(strings.Join(structure, ", ")))
+FROM %s;
+`, table, strings.Join(names, ", "), clickHouseFiles(at, table, strings.Join(structure, ", ")))
 }
 
 func clickHousePrices(prices []Price) string {

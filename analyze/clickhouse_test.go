@@ -224,6 +224,20 @@ func TestClickHousePatternsInPaths(t *testing.T) {
 	assert.ErrorContains(t, err, "{a,b}")
 }
 
+func TestClickHouseInObjectStore(t *testing.T) {
+	text, err := ClickHouseTables("https://s3.example.org/logs/o'neil/", nil)
+	require.NoError(t, err)
+	for _, table := range append(dataset.Tables(), dataset.SideTables()...) {
+		assert.Contains(t, text, `FROM s3('https://s3.example.org/logs/o\'neil/`+table+`/*/*/*.parquet', Parquet, '`)
+	}
+	assert.NotContains(t, text, "file(")
+	for _, address := range []string{"https://me:secret@s3.example.org/logs", "s3://logs/x?AWS_SECRET=secret", "s3:///x", "http://[::1"} {
+		_, err := ClickHouseTables(address, nil)
+		assert.ErrorContains(t, err, "AWS_ACCESS_KEY_ID", address)
+		assert.NotContains(t, err.Error(), "secret", "keys are not repeated")
+	}
+}
+
 // TestEstimatesOnClickHouse: money keeps its places behind the point, and lists of
 // records their fields.
 func TestEstimatesOnClickHouse(t *testing.T) {

@@ -49,6 +49,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
   fclog query --demo 'SELECT tool, count(*) AS calls FROM calls GROUP BY 1 ORDER BY 2 DESC'
   fclog query --list
   fclog query dataset --clickhouse --name usage-by-model -o model.sql
+  fclog query https://s3.example.org/logs/dataset --clickhouse -o tables.sql
   fclog query dataset 'SELECT model, sum(input_tokens) FROM requests GROUP BY 1'
   fclog query dataset --name usage-by-day --tz Europe/Berlin --format csv -o days.csv`,
 		Args: checked(cobra.MaximumNArgs(2)),
@@ -63,7 +64,7 @@ gets an apostrophe in front; JSON and Parquet keep it as it is.`,
 	flags.StringVar(&f.name, "name", "", "ask the question of that `NAME`")
 	flags.IntVar(&f.limit, "limit", 0, "most rows `N` of a ranking question")
 	flags.StringArrayVar(&f.prices, "prices", nil, "`FILE` of prices that override the built-in ones; may be repeated")
-	flags.BoolVar(&f.clickHouse, "clickhouse", false, "print what makes the tables of DATASET in ClickHouse, with --name the question too; nothing is asked")
+	flags.BoolVar(&f.clickHouse, "clickhouse", false, "print what makes the tables of DATASET in ClickHouse, with --name the question too; nothing is asked, so DATASET may be an address: https://HOST/BUCKET/dataset")
 	complete(cmd, "name", questionNames())
 	return cmd
 }

@@ -26,8 +26,11 @@ func (a *app) clickHouse(cmd *cobra.Command, f *queryFlags, args []string) error
 	if _, _, err := f.selection(cmd); err != nil {
 		return err
 	}
-	if err := dataset.Check(args[0]); err != nil {
-		return err
+	// What is in an object store is not looked at: fclog opens no connection.
+	if !analyze.InObjectStore(args[0]) {
+		if err := dataset.Check(args[0]); err != nil {
+			return err
+		}
 	}
 	text, err := a.clickHouseSQL(f, args[0])
 	if err != nil {

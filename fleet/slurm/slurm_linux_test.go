@@ -2,11 +2,9 @@
 package slurm_test
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fclog/fclog/fleet/fleettest"
 	"github.com/fclog/fclog/internal/homes"
 )
 
@@ -34,7 +33,7 @@ const (
 func TestJobArray(t *testing.T) {
 	needSlurm(t)
 	dir := t.TempDir()
-	fclog, logs, dataset := buildFclog(t, dir), filepath.Join(dir, "logs"), filepath.Join(dir, "dataset")
+	fclog, logs, dataset := fleettest.Build(t, dir), filepath.Join(dir, "logs"), filepath.Join(dir, "dataset")
 	for _, agent := range []string{"freecode", "codex"} {
 		_, err := homes.Write(filepath.Join(logs, agent), homes.Options{Agent: agent, Bytes: logSize, Seed: 1})
 		require.NoError(t, err)
@@ -64,21 +63,13 @@ func TestJobArray(t *testing.T) {
 
 	c.finish(c.submit(left, of, dataset, logs))
 	c.run(fclog, "shards", dataset, logs, "--of", of)
-	assert.Equal(t, tables(t, whole), tables(t, dataset), "each file, each byte")
+	assert.Equal(t, fleettest.Files(t, whole), fleettest.Files(t, dataset), "each file, each byte")
 	c.run(fclog, "verify", dataset)
 	for _, d := range []string{plain, dataset, whole} {
 		c.run(fclog, "import", "--compact", d)
 	}
-	assert.Equal(t, tables(t, whole), tables(t, dataset), "merged")
-	assert.Equal(t, tables(t, plain), tables(t, dataset), "and as an import without shards, merged")
-}
-
-func buildFclog(t *testing.T, dir string) string {
-	t.Helper()
-	path := filepath.Join(dir, "fclog")
-	out, err := exec.Command("go", "build", "-o", path, "../../cmd/fclog").CombinedOutput()
-	require.NoError(t, err, string(out))
-	return path
+	assert.Equal(t, fleettest.Files(t, whole), fleettest.Files(t, dataset), "merged")
+	assert.Equal(t, fleettest.Files(t, plain), fleettest.Files(t, dataset), "and as an import without shards, merged")
 }
 
 // stopHalfWay waits for a task of a node that has written some of its parts and not
@@ -111,25 +102,4 @@ func (c *cluster) standing(dataset, logs string, shard int) (held, missing int) 
 	}
 	require.NoError(c.t, json.Unmarshal(out, &r))
 	return r.Shards[shard-1].Held, r.Shards[shard-1].Missing
-}
-
-// tables is the SHA-256 of each file of a dataset but what imports note for
-// themselves.
-func tables(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	out := map[string]string{}
-	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		require.NoError(t, err)
-		raw, err := os.ReadFile(path)
-		if !strings.HasPrefix(name, "_state") {
-			out[name] = fmt.Sprintf("%x", sha256.Sum256(raw))
-		}
-		return err
-	}))
-	require.NotEmpty(t, out)
-	return out
 }
