@@ -9,17 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/analyze/dataset"
-	"github.com/fclog/fclog/internal/bug"
 	"github.com/fclog/fclog/internal/pricing"
-	"github.com/fclog/fclog/internal/progress"
 	"github.com/fclog/fclog/internal/report"
 	"github.com/fclog/fclog/internal/shard"
 	"github.com/fclog/fclog/internal/term"
@@ -28,18 +24,11 @@ import (
 	"github.com/fclog/fclog/replay/detour"
 	"github.com/fclog/fclog/replay/fleet"
 	"github.com/fclog/fclog/replay/variants"
-	"github.com/fclog/fclog/rollout/measure"
 )
 
 // handful is how many sessions are replayed together in memory; more are a fleet,
 // replayed one by one.
 const handful = 20
-
-const (
-	sessionsAtOnce = 16       // sessions in memory at a time
-	bytesAtOnce    = 32 << 20 // of their logs
-	sessionsAFile  = 256      // whose estimates stand in one file
-)
 
 // fleetFlags choose among many sessions.
 type fleetFlags struct {
@@ -171,147 +160,6 @@ func lasting(use replay.Use) bool {
 		}
 	}
 	return true
-}
-
-// todo is a session and the uses that it has no estimate of, as indexes.
-type todo struct {
-	session analyze.FleetSession
-	uses    []int
-}
-
-// missing lists what has no estimate yet, of the shard.
-func (w *fleetReplay) missing(ctx context.Context, part shard.Shard) (map[string]todo, []analyze.FleetSession, error) {
-	done := map[string]map[analyze.EstimateKey]bool{}
-	err := w.fleet.Known(ctx, func(source, part, session string, key analyze.EstimateKey) {
-		id := idOf(analyze.FleetSession{Source: source, Part: part, ID: session})
-		if done[id] == nil {
-			done[id] = map[analyze.EstimateKey]bool{}
-		}
-		done[id][key] = true
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	work := map[string]todo{}
-	var order []analyze.FleetSession
-	for _, s := range w.sessions {
-		if !part.Has(s.Source + "/" + s.ID) {
-			continue
-		}
-		t := todo{session: s}
-		for u := range w.uses {
-			if !lasting(w.uses[u]) || !done[idOf(s)][w.keys[u]] {
-				t.uses = append(t.uses, u)
-			}
-		}
-		if len(t.uses) > 0 {
-			work[idOf(s)] = t
-			order = append(order, s)
-		}
-	}
-	return work, order, nil
-}
-
-func idOf(s analyze.FleetSession) string { return s.Source + "\x00" + s.Part + "\x00" + s.ID }
-
-// work replays what has no estimate yet. It returns how many sessions that were.
-func (w *fleetReplay) work(ctx context.Context, part shard.Shard) (int, error) {
-	work, order, err := w.missing(ctx, part)
-	if err != nil || len(order) == 0 {
-		return 0, err
-	}
-	var all int64
-	for _, s := range order {
-		all += s.Bytes
-	}
-	bar := progress.New(w.stderr, "replaying", all, term.WidthOf(w.stderr, w.getenv), term.IsTerminal(w.stderr))
-	defer bar.Done()
-	for _, file := range analyze.Batches(order, sessionsAFile, 1<<62) {
-		var kept, aside []dataset.Estimate
-		for _, batch := range analyze.Batches(file, sessionsAtOnce, bytesAtOnce) {
-			rows, err := w.batch(ctx, batch, work)
-			if err != nil {
-				return 0, err
-			}
-			for _, r := range rows {
-				if lasting(w.uses[r.use]) {
-					kept = append(kept, r.Estimate)
-				} else {
-					aside = append(aside, r.Estimate)
-				}
-			}
-			for _, s := range batch {
-				bar.Add(s.Bytes)
-			}
-		}
-		if err := w.write(file[0], kept, aside, part); err != nil {
-			return 0, err
-		}
-	}
-	return len(order), nil
-}
-
-// write puts estimates where they are to stand. A dataset that cannot be written is
-// told once, and replayed all the same.
-func (w *fleetReplay) write(of analyze.FleetSession, kept, aside []dataset.Estimate, part shard.Shard) error {
-	if err := dataset.WriteEstimates(w.fleet.Aside(), of.Source, of.Month, aside); err != nil {
-		return err
-	}
-	err := dataset.WriteEstimates(w.into, of.Source, of.Month, kept)
-	if err == nil || w.into == w.fleet.Aside() || !part.None() {
-		return err
-	}
-	w.warn("estimates are not kept: %v", err)
-	w.into = w.fleet.Aside()
-	return dataset.WriteEstimates(w.into, of.Source, of.Month, kept)
-}
-
-// estimated is an estimate and the use it is of.
-type estimated struct {
-	dataset.Estimate
-	use int
-}
-
-// batch replays a few sessions, one per processor at a time.
-func (w *fleetReplay) batch(ctx context.Context, batch []analyze.FleetSession, work map[string]todo) ([]estimated, error) {
-	sessions, err := w.fleet.Recordings(ctx, batch)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([][]estimated, len(sessions))
-	errs := make([]error, len(sessions))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var wg sync.WaitGroup
-	var panics bug.Carrier
-	for i, s := range sessions {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			panics.Do(func() {
-				rec := replay.Recording{Session: s, Sizes: measure.Measure(s, w.tokens)}
-				rows[i], errs[i] = w.session(ctx, rec, work[idOf(batch[i])])
-			})
-		})
-	}
-	wg.Wait()
-	panics.Drop()
-	return slices.Concat(rows...), errors.Join(errs...)
-}
-
-func (w *fleetReplay) session(ctx context.Context, rec replay.Recording, t todo) ([]estimated, error) {
-	var uses []replay.Use
-	for _, u := range t.uses {
-		uses = append(uses, w.uses[u])
-	}
-	rows, err := fleet.Rows(ctx, w.engine, rec, uses)
-	if err != nil {
-		return nil, fmt.Errorf("session %s: %w", rec.Session.ID, err)
-	}
-	out := make([]estimated, len(rows))
-	for i, r := range rows {
-		out[i] = estimated{w.stored(t.session, w.keys[t.uses[i]], r), t.uses[i]}
-	}
-	return out, nil
 }
 
 // result adds up what is known of the fleet.

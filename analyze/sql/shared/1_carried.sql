@@ -90,9 +90,11 @@ weighed AS (
          b.weight_upto - a.weight_upto + a.weight AS requests,
          b.used_upto - a.used_upto + a.used AS used,
          b.scaled_upto - a.scaled_upto + a.scaled AS scaled
+  -- Outer, though both always exist: joined in this order, never with each other first, which
+  -- would be the square of the requests of a chain.
   FROM spans s
-  JOIN request_weights a ON a.part = s.part AND a.session_id = s.session_id AND a.chain = s.chain AND a.request = s.first_request
-  JOIN request_weights b ON b.part = s.part AND b.session_id = s.session_id AND b.chain = s.chain AND b.request = s.last_request
+  LEFT JOIN request_weights a ON a.part = s.part AND a.session_id = s.session_id AND a.chain = s.chain AND a.request = s.first_request
+  LEFT JOIN request_weights b ON b.part = s.part AND b.session_id = s.session_id AND b.chain = s.chain AND b.request = s.last_request
 )
 SELECT w.part AS part, w.session_id AS session_id, w.item AS item, w.span, w.chain, w.first_request, w.last_request, w.position, w.text_hash AS text_hash,
        w.tokens AS tokens, w.prefix_tokens AS prefix_tokens, w.requests, w.used,
@@ -100,7 +102,7 @@ SELECT w.part AS part, w.session_id AS session_id, w.item AS item, w.span, w.cha
        coalesce(e.excess, 0) AS excess,
        coalesce(w.tokens, 0) * coalesce(k.factor * w.used, w.scaled) + coalesce(e.excess, 0) * w.used AS billed_tokens
 FROM weighed w
-JOIN items i ON i.part = w.part AND i.session_id = w.session_id AND i.item = w.item
+LEFT JOIN items i ON i.part = w.part AND i.session_id = w.session_id AND i.item = w.item
 LEFT JOIN item_excess e ON e.part = w.part AND e.session_id = w.session_id AND e.item = w.item
 LEFT JOIN main_model m ON m.part = w.part AND m.session_id = w.session_id
 LEFT JOIN factors k ON k.part = w.part AND k.session_id = w.session_id AND k.model IS NOT DISTINCT FROM m.model AND k.kind = i.kind;

@@ -41,10 +41,11 @@ afterwards AS (
          sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.last_request THEN c.billed_tokens
                   WHEN c.last_request > p.last_request THEN coalesce(c.tokens, 0) * (z.scaled_upto - l.scaled_upto) + c.excess * (z.used_upto - l.used_upto)
                   ELSE 0 END) AS billed_tokens
+  -- Outer for the order of joins, as in carried.
   FROM pieces p
   JOIN carried c USING (part, session_id, item)
-  JOIN request_weights z ON z.part = c.part AND z.session_id = c.session_id AND z.chain = c.chain AND z.request = c.last_request
-  JOIN request_weights l ON l.part = p.part AND l.session_id = p.session_id AND l.chain = p.chain AND l.request = p.last_request
+  LEFT JOIN request_weights z ON z.part = c.part AND z.session_id = c.session_id AND z.chain = c.chain AND z.request = c.last_request
+  LEFT JOIN request_weights l ON l.part = p.part AND l.session_id = p.session_id AND l.chain = p.chain AND l.request = p.last_request
   GROUP BY p.part, p.session_id, p.chain, p.run, p.episode, c.item
 )
 SELECT session_id, chain, run, e.first_request, e.last_request,

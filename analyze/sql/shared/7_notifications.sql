@@ -141,9 +141,10 @@ sizes AS (
          sum(CASE WHEN c.chain <> p.chain OR c.first_request > p.upto THEN c.billed_tokens
                   WHEN c.last_request > p.upto THEN coalesce(c.tokens, 0) * (z.scaled_upto - l.scaled_upto) + c.excess * (z.used_upto - l.used_upto)
                   ELSE 0 END) AS billed_tokens
+  -- Outer for the order of joins, as in carried.
   FROM pieces p
   JOIN carried c USING (part, session_id, item)
-  JOIN request_weights z ON z.part = c.part AND z.session_id = c.session_id AND z.chain = c.chain AND z.request = c.last_request
+  LEFT JOIN request_weights z ON z.part = c.part AND z.session_id = c.session_id AND z.chain = c.chain AND z.request = c.last_request
   LEFT JOIN request_weights l ON l.part = p.part AND l.session_id = p.session_id AND l.chain = p.chain AND l.request = p.upto
   GROUP BY p.part, p.session_id, p.item, p.request_index
 )
