@@ -1,7 +1,9 @@
 #!/bin/sh
 # Copies a dataset from an object store with rclone, so that fclog can read it. Parts
 # that others push meanwhile may be missing, but none is there by half: what sessions
-# names when it is copied is in the store already.
+# names when it is copied is in the store already. Only a push that takes replaced parts
+# away meanwhile can leave some without rows: fclog verify tells, and a pull into a new
+# folder mends it.
 #
 #   pull.sh REMOTE:BUCKET/PATH DATASET
 #

@@ -18,12 +18,12 @@ if [ $# -ne 2 ]; then
   exit 2
 fi
 dataset=$1 store=${2%/} rclone=${RCLONE:-rclone}
-last=sync
-[ -z "${KEEP:-}" ] || last=copy
+sync=sync
+[ -z "${KEEP:-}" ] || sync=copy
 
 # 1. New rows, none of which counts yet. What imports note for themselves stays here.
 "$rclone" copy "$dataset" "$store" --exclude '/_*/**' --exclude '/sessions/**'
 # 2. The new parts count, and then the replaced ones no more.
-"$rclone" "$last" "$dataset/sessions" "$store/sessions"
-# 3. What no session needs any more.
-"$rclone" "$last" "$dataset" "$store" --exclude '/_*/**' --exclude '/sessions/**'
+"$rclone" "$sync" "$dataset/sessions" "$store/sessions"
+# 3. What no session needs any more goes.
+[ -n "${KEEP:-}" ] || "$rclone" sync "$dataset" "$store" --exclude '/_*/**' --exclude '/sessions/**'
