@@ -123,9 +123,10 @@ func (w *fleetReplay) file(ctx context.Context, file []analyze.FleetSession, wor
 			}
 			for i, s := range sessions {
 				out := &rows[next+i]
-				workers.Go(func() (err error) {
+				workers.Go(func() error {
 					defer room.Release(roomOf(batch[i]))
 					defer bar.Add(batch[i].Bytes)
+					err := context.Canceled // stays after a panic, so that the others stop
 					panics.Do(func() { *out, err = w.session(ctx, s, work[idOf(batch[i])]) })
 					return err
 				})
