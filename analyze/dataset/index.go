@@ -18,6 +18,7 @@ type committed struct {
 	file     string   // path it was imported from; the base name alone without texts
 	key      string   // FileKey; "" an older import did not note it
 	bytes    int64    // size of that file
+	importer string   // that made it
 	items    int64    // rows of items that its sessions noted
 	sessions []string // their IDs
 	hidden   []string // those of them that are superseded
@@ -55,6 +56,7 @@ type indexed struct {
 	File       string   `parquet:"file"`
 	FileBytes  int64    `parquet:"file_bytes"`
 	FileKey    *string  `parquet:"file_key,optional"`
+	Importer   string   `parquet:"importer,dict"`
 	Superseded *bool    `parquet:"superseded,optional"`
 	Contents   []string `parquet:"contents,list"`
 }
@@ -67,7 +69,7 @@ func (ix *index) add(file string, p place) error {
 			if !ok {
 				i = len(ix.parts)
 				at[r.Part], ix.at[r.Part] = i, i
-				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File, key: deref(r.FileKey), bytes: r.FileBytes})
+				ix.parts = append(ix.parts, committed{part: r.Part, place: p, file: r.File, key: deref(r.FileKey), bytes: r.FileBytes, importer: r.Importer})
 			}
 			ix.parts[i].sessions = append(ix.parts[i].sessions, r.SessionID)
 			ix.parts[i].items += itemsNoted(r.Contents)

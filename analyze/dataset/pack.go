@@ -237,7 +237,7 @@ func (im *importer) write(p *pack) error {
 	for _, r := range p.parts {
 		now := placed(r.job.part, r.rows)
 		now.place.stem = stemOf(names)
-		list = append(list, &settled{job: r.job, newcomer: newcomer{committed: now, logged: loggedIn(r.rows)}})
+		list = append(list, &settled{job: r.job, newcomer: newcomer{committed: now, rows: r.rows}})
 	}
 	if err := im.store.commit(list[0].place, nonEmpty(tablesOf(rows))); err != nil {
 		return &WriteError{err}

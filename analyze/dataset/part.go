@@ -105,7 +105,7 @@ func placed(part string, rows *Rows) committed {
 	first := rows.Sessions[0]
 	c := committed{
 		part: part, place: place{source: first.Source, month: monthOf(rows), stem: part},
-		file: first.File, key: deref(first.FileKey), bytes: first.FileBytes,
+		file: first.File, key: deref(first.FileKey), bytes: first.FileBytes, importer: first.Importer,
 	}
 	for _, s := range rows.Sessions {
 		c.sessions = append(c.sessions, s.SessionID)

@@ -149,7 +149,7 @@ func (s *store) readShardIndex(known map[string]imported, jobs []*job) (*index, 
 		path := s.path("sessions", p)
 		if key, ok := others[s.relative(path)]; ok && namesPart(p.stem) {
 			ix.at[p.stem] = len(ix.parts)
-			ix.parts = append(ix.parts, committed{part: p.stem, place: p, key: key})
+			ix.parts = append(ix.parts, committed{part: p.stem, place: p, key: key, importer: Importer})
 			continue
 		}
 		if err := ix.add(path, p); err != nil && !errors.Is(err, fs.ErrNotExist) {

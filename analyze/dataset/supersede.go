@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -13,9 +12,10 @@ import (
 
 // newcomer is a part that stands for its file as it is now.
 type newcomer struct {
-	committed                 // with the key and the path of the file, also where a copy of it made the part
-	before    string          // the part that the file was noted with until now; "" none
-	logged    map[string]bool // hashes of its logged texts; nil: to be read from its place
+	committed           // with the key and the path of the file, also where a copy of it made the part
+	before    string    // the part that the file was noted with until now; "" none
+	rows      *Rows     // of it, where they were just made; nil: they are in its place
+	holds     *holdings // once they were needed
 
 	removed, kept int // older parts, once superseded
 	left          int // older parts that stand for other files
@@ -24,21 +24,39 @@ type newcomer struct {
 // elder is an older part of a newcomer's file.
 type elder struct {
 	committed
-	now  *newcomer
-	lost bool             // it holds logged text that the newcomer lacks
-	said map[string]share // what was said in its sessions that the newcomer does not have by ID
+	now   *newcomer
+	lost  bool             // it holds something that the newcomer lacks
+	said  map[string]share // what was said in its sessions that the newcomer does not have by ID
+	asked map[string]share // the same of requests with usage
+	taken map[string]int   // its bills by their keys, so far
+	twins map[string]int   // its bills that look alike
+	short []bill           // those whose keys the newcomer has not
 }
+
+// measures says whether more than the logged texts of an elder can be compared. Another
+// version of the importer may have read other numbers from the same log, unless that
+// is shorter now.
+func (old *elder) measures() bool { return old.importer == Importer || old.now.bytes < old.bytes }
 
 // share is how much of something is there.
 type share struct{ there, all int }
 
+func (s share) with(there bool) share {
+	s.all++
+	if there {
+		s.there++
+	}
+	return s
+}
+
 // supersede removes the older parts of the newcomers' files and counts those removed
 // and kept. The newcomers are committed.
 //
-// An agent may delete text from its own files (a compaction rewrites them). An
-// older part that holds logged text the new one lacks is therefore kept: views
-// count each session once, from the part with most requests, but every text stays
-// reachable by its hash, and the problems view names the session.
+// An agent may delete from its own files (a compaction rewrites them), and what was
+// synced half is shorter. An older part that holds a logged text, a result, a call or
+// the usage of a request that the new one lacks is therefore kept: views count each
+// session once, from the part with most requests, but every text stays reachable by its
+// hash, and the problems view names the session.
 //
 // A part that another file was found to hold, as a copy does, is not taken away: it
 // stands for that file. Which those are the notes tell.
@@ -59,11 +77,11 @@ func (s *store) supersede(ix *index, notes *state, newcomers []*newcomer) error 
 			}
 			if id := c.place.stem + "/" + c.part; !taken[id] {
 				taken[id] = true
-				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}})
+				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}, asked: map[string]share{}, taken: map[string]int{}, twins: map[string]int{}})
 			}
 		}
 	}
-	if err := s.loadLogged(elders); err != nil {
+	if err := s.loadHoldings(elders); err != nil {
 		return err
 	}
 	for p, here := range elders {
@@ -82,28 +100,43 @@ func (s *store) supersede(ix *index, notes *state, newcomers []*newcomer) error 
 	return nil
 }
 
-// loadLogged reads what newcomers logged, of those that have an older part and do not
-// tell.
-func (s *store) loadLogged(elders map[place][]*elder) error {
+// loadHoldings finds out what newcomers hold, of those that have an older part.
+func (s *store) loadHoldings(elders map[place][]*elder) error {
 	wanted := map[place]map[string]*newcomer{}
 	for _, here := range elders {
 		for _, old := range here {
-			if now := old.now; now.logged == nil {
-				if wanted[now.place] == nil {
-					wanted[now.place] = map[string]*newcomer{}
-				}
-				wanted[now.place][now.part] = now
+			now := old.now
+			if now.holds != nil {
+				continue
 			}
+			now.holds = newHoldings()
+			if now.rows != nil {
+				now.rows.measured(inventory{now.holds.addItem, now.holds.addCall, now.holds.addBill})
+				continue
+			}
+			if wanted[now.place] == nil {
+				wanted[now.place] = map[string]*newcomer{}
+			}
+			wanted[now.place][now.part] = now
 		}
 	}
 	for p, parts := range wanted {
-		for _, now := range parts {
-			now.logged = map[string]bool{}
-		}
-		err := s.saidIn(p, func(it saidItem) {
-			if now := parts[it.Part]; now != nil && it.Origin == string(rollout.Logged) {
-				now.logged[it.TextHash] = true
-			}
+		err := s.measuredIn(p, inventory{
+			item: func(it saidItem) {
+				if now := parts[it.Part]; now != nil {
+					now.holds.addItem(it)
+				}
+			},
+			call: func(c madeCall) {
+				if now := parts[c.Part]; now != nil {
+					now.holds.addCall(c)
+				}
+			},
+			used: func(c bill) {
+				if now := parts[c.part]; now != nil {
+					now.holds.addBill(c)
+				}
+			},
 		})
 		if err != nil {
 			return err
@@ -118,30 +151,73 @@ func (s *store) compare(p place, elders []*elder) error {
 	for _, old := range elders {
 		by[old.part] = old
 	}
-	return s.saidIn(p, func(it saidItem) {
-		old := by[it.Part]
-		if old == nil || it.Origin != string(rollout.Logged) {
-			return
-		}
-		there := old.now.logged[it.TextHash]
-		old.lost = old.lost || !there
-		if slices.Contains(old.now.sessions, it.SessionID) || !spoken[it.Kind] {
-			return
-		}
-		sh := old.said[it.SessionID]
-		sh.all++
-		if there {
-			sh.there++
-		}
-		old.said[it.SessionID] = sh
+	return s.measuredIn(p, inventory{
+		item: func(it saidItem) {
+			if old := by[it.Part]; old != nil {
+				old.compareItem(it)
+			}
+		},
+		call: func(c madeCall) {
+			if old := by[c.Part]; old != nil && old.measures() {
+				old.lost = old.lost || !old.now.holds.hasCall(c)
+			}
+		},
+		used: func(c bill) {
+			if old := by[c.part]; old != nil && old.measures() {
+				old.compareBill(c)
+			}
+		},
 	})
+}
+
+func (old *elder) compareItem(it saidItem) {
+	if it.Origin != string(rollout.Logged) && !(worked(it) && old.measures()) {
+		return
+	}
+	there := old.now.holds.hasItem(it)
+	old.lost = old.lost || !there
+	if spoken[it.Kind] && !slices.Contains(old.now.sessions, it.SessionID) {
+		old.said[it.SessionID] = old.said[it.SessionID].with(there)
+	}
+}
+
+func (old *elder) compareBill(c bill) {
+	if !c.amounts.known() {
+		return
+	}
+	old.taken[c.key]++
+	old.twins[c.twin]++
+	there := old.now.holds.hasBill(c, old.taken[c.key])
+	if named := old.now.holds.usage[c.key] != nil; !there && named {
+		old.lost = true
+	} else if !there {
+		old.short = append(old.short, c)
+	}
+	if !slices.Contains(old.now.sessions, c.session) {
+		old.asked[c.session] = old.asked[c.session].with(there)
+	}
+}
+
+// settleShort looks for bills whose keys the newcomer has not among those that it names
+// otherwise.
+func (old *elder) settleShort() {
+	for _, c := range old.short {
+		there := old.twins[c.twin] <= old.now.holds.twins[c.twin]
+		old.lost = old.lost || !there
+		if sh, asked := old.asked[c.session]; asked && there {
+			sh.there++
+			old.asked[c.session] = sh
+		}
+	}
 }
 
 // decide says what becomes of an elder. Of one that is kept, the sessions are hidden
 // that the file now holds under another ID, so that they do not count beside it: the
-// newcomer has most of what was said in them. A session that is merely gone from its
+// newcomer has most of what was said in them, or, where nothing was, most of their
+// requests. A session that is merely gone from its
 // file goes on counting.
 func (old *elder) decide(c *changes) {
+	old.settleShort()
 	if !old.lost {
 		old.now.removed++
 		c.drop[old.part] = true
@@ -150,7 +226,11 @@ func (old *elder) decide(c *changes) {
 	old.now.kept++
 	var renamed []string
 	for _, id := range old.sessions {
-		if sh := old.said[id]; 2*sh.there > sh.all {
+		sh := old.said[id]
+		if sh.all == 0 {
+			sh = old.asked[id]
+		}
+		if 2*sh.there > sh.all {
 			renamed = append(renamed, id)
 		}
 	}
@@ -223,38 +303,4 @@ func (s *store) change(p place, c *changes) error {
 		return fmt.Errorf("changing %s: %w", filepath.Base(path), err)
 	}
 	return nil
-}
-
-// saidItem is what of an item tells whether its text is still there.
-type saidItem struct {
-	Part      string `parquet:"part,dict"`
-	SessionID string `parquet:"session_id,dict"`
-	Kind      string `parquet:"kind,dict"`
-	Origin    string `parquet:"origin,dict"`
-	TextHash  string `parquet:"text_hash"`
-}
-
-// saidIn calls f with every item of a place.
-func (s *store) saidIn(p place, f func(saidItem)) error {
-	path := s.path("items", p)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return scanFile(path, func(rows []saidItem) error {
-		for _, it := range rows {
-			f(it)
-		}
-		return nil
-	})
-}
-
-// loggedIn are the hashes of the texts that stood in a log as they were sent.
-func loggedIn(rows *Rows) map[string]bool {
-	logged := map[string]bool{}
-	for i := range rows.Items {
-		if it := &rows.Items[i]; it.Origin == string(rollout.Logged) {
-			logged[it.TextHash] = true
-		}
-	}
-	return logged
 }
