@@ -97,6 +97,37 @@ func removeUnmerged(t *testing.T, merged, dir, table string) {
 	}
 }
 
+// Of two parts with as many requests the one with more usage counts, whatever their
+// names are. What a longer one lacks is a problem.
+func TestUsageGoneFromAFile(t *testing.T) {
+	for _, names := range [][2]string{{"1", "2"}, {"2", "1"}} {
+		whole, poorer, longer := session("freecode", "a", day(1, 0)), session("freecode", "a", day(1, 0)), session("freecode", "a", day(1, 0))
+		whole.Sessions[0].Part, poorer.Sessions[0].Part, longer.Sessions[0].Part = names[0], names[1], "3"
+		poorer.Sessions[0].Records = 100
+		for i, r := range []*dataset.Rows{whole, poorer, longer} {
+			addRequest(r, "r1", func(q *dataset.Request) { q.InputTokens, q.OutputTokens = num(int64(1000)), num(int64(7)) })
+			addRequest(r, "r2", func(q *dataset.Request) {
+				q.InputTokens, q.OutputTokens = nil, nil
+				if i == 0 {
+					q.InputTokens, q.OutputTokens = num(int64(2000)), num(int64(8))
+				}
+			})
+		}
+		addRequest(longer, "r3", nil)
+
+		dir := t.TempDir()
+		write(t, dir, whole, poorer)
+		db := open(t, Options{Dataset: dir})
+		assert.Equal(t, []string{"3000 15"}, rowsOf(t, db, "SELECT sum(input_tokens), sum(output_tokens) FROM requests"))
+		assert.Empty(t, rowsOf(t, db, "SELECT * FROM problems"))
+
+		dir = t.TempDir()
+		write(t, dir, whole, longer)
+		db = open(t, Options{Dataset: dir})
+		assert.Equal(t, []string{"a 3 usage-gone 1"}, rowsOf(t, db, "SELECT session_id, part, kind, count FROM problems"))
+	}
+}
+
 func TestTextGoneFromAFile(t *testing.T) {
 	dir := t.TempDir()
 	old, grown := session("freecode", "a", day(1, 0)), session("freecode", "a", day(1, 0))

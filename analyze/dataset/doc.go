@@ -30,12 +30,14 @@
 // forced to disk before a part counts, so it is safe against a power cut too. What is
 // lost with a kill is at most what had been read and not yet written.
 //
-// When a file changed, its new part replaces the old one. Agents also delete text
-// from their own files. If the old part holds logged texts that the new one lacks,
-// it is kept: readers count every session once, from the part with most requests,
-// so it is in no total, but its texts can still be read by their hash. Rows of a part
-// that was taken out of a file of several stay there until they are more than the
-// others, or until Compact; they count nowhere.
+// When a file changed, its new part replaces the old one. Agents also delete from
+// their own files, and a file may come half. If the old part holds anything measured
+// that the new one lacks (a logged text, a result as sent, a whole output, usage), it
+// is kept (measured.go): readers count every session once, from the part with most
+// requests, and of those from the one with most usage, so the other is in no total, but
+// its texts can still be read by their hash. Rows of a part that was taken out of a file
+// of several stay there until they are more than the others, or until Compact; they
+// count nowhere.
 //
 // A dataset either holds texts or does not; the two are never mixed, so one made
 // without texts holds none for certain.

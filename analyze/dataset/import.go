@@ -42,7 +42,7 @@ type Summary struct {
 	Imported  int       // new in the dataset
 	Replaced  int       // changed since they were imported
 	Unchanged int       // already there, by this name or another
-	Kept      int       // older parts kept beside new ones, because the file lost text since
+	Kept      int       // older parts kept beside new ones, because the file lost text, results or usage since
 	Failed    []Failure // could not be read
 	Sessions  int       // in the imported and replaced files
 	Problems  int64     // noted while reading those

@@ -6,18 +6,18 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/fclog/fclog/rollout"
 )
 
 // holdings are what a part holds that cannot be had again once it is gone from its
-// log: texts, what was sent as results, calls, and what providers counted.
+// log: texts, what was sent as results, and what providers counted.
 type holdings struct {
 	texts   map[string]trust // by their hash; the most trusted item that has it
 	results map[string]trust // by call ID; the most trusted result of it
-	calls   map[string]bool  // hashes of tool and arguments, and of whole outputs
-	usage   map[string]*pile // by the key of the bill
-	twins   map[string]int   // bills that look alike
+	wholes  map[string]bool  // hashes of whole outputs that were not sent
+	bills   []bill           // what was counted
 }
 
 // trust is how sure it is that a text was sent as it stands there.
@@ -38,12 +38,6 @@ func trustOf(origin string) trust {
 		return recomputed
 	}
 	return inferred
-}
-
-// pile is what was counted for requests that nothing tells from each other.
-type pile struct {
-	n    int
-	most amounts
 }
 
 // amounts are tokens of every sort and dollars; minus infinity what is unknown.
@@ -89,7 +83,7 @@ func (a amounts) covers(b amounts) bool {
 type bill struct {
 	part, session string
 	key           string // its response, else its time
-	twin          string // what it has in common with one that is named otherwise, as by a session's ID that changed
+	twin          string // what it has in common with one of another key that may be the same
 	amounts       amounts
 }
 
@@ -103,10 +97,9 @@ type saidItem struct {
 	TextHash  string  `parquet:"text_hash"`
 }
 
-// madeCall is what of a call tells whether it is still there.
+// madeCall is what of a call tells whether its whole output is still there.
 type madeCall struct {
 	Part     string  `parquet:"part,dict"`
-	ArgsHash string  `parquet:"args_hash"`
 	FullHash *string `parquet:"full_hash,optional"`
 }
 
@@ -126,10 +119,14 @@ type usedRequest struct {
 	LoggedUSD          *float64 `parquet:"logged_usd,optional"`
 }
 
+// bill is what was counted for a request. Its response names it; the name may have been
+// made of the session's, which can change. One without is known by its time, which a
+// reader may learn better when more of the log is there.
 func (r *usedRequest) bill() bill {
 	b := newBill(r.Part, r.SessionID, "request", r.Time, amountsOf(r.LoggedUSD, r.InputTokens, r.CacheReadTokens, r.CacheWriteTokens,
 		r.CacheWrite5mTokens, r.CacheWrite1hTokens, r.OutputTokens, r.ReasoningTokens))
 	if r.ResponseID != nil {
+		b.twin = b.key + b.twin
 		b.key = "response " + *r.ResponseID
 	}
 	return b
@@ -148,13 +145,9 @@ func (r *Reported) bill() bill {
 
 // newBill makes a bill that is known by its time, where that is known.
 func newBill(part, session, what string, at *int64, a amounts) bill {
-	b := bill{part: part, session: session, amounts: a}
-	if at != nil {
-		what = fmt.Sprint(what, " at ", *at)
-		b.key = what
-	}
-	if b.twin = fmt.Sprint(what, a); b.key == "" {
-		b.key = b.twin
+	b := bill{part: part, session: session, twin: fmt.Sprint(what, a), amounts: a}
+	if b.key = b.twin; at != nil {
+		b.key = fmt.Sprint(what, " at ", *at)
 	}
 	return b
 }
@@ -174,7 +167,7 @@ func (rows *Rows) measured(in inventory) {
 	}
 	for i := range rows.Calls {
 		c := &rows.Calls[i]
-		in.call(madeCall{c.Part, c.ArgsHash, c.FullHash})
+		in.call(madeCall{c.Part, c.FullHash})
 	}
 	for i := range rows.Requests {
 		r := &rows.Requests[i]
@@ -217,7 +210,7 @@ func scanTable[T any](path string, f func(*T)) error {
 }
 
 func newHoldings() *holdings {
-	return &holdings{texts: map[string]trust{}, results: map[string]trust{}, calls: map[string]bool{}, usage: map[string]*pile{}, twins: map[string]int{}}
+	return &holdings{texts: map[string]trust{}, results: map[string]trust{}, wholes: map[string]bool{}}
 }
 
 func (h *holdings) addItem(it saidItem) {
@@ -229,25 +222,14 @@ func (h *holdings) addItem(it saidItem) {
 }
 
 func (h *holdings) addCall(c madeCall) {
-	h.calls[c.ArgsHash] = true
 	if c.FullHash != nil {
-		h.calls[*c.FullHash] = true
+		h.wholes[*c.FullHash] = true
 	}
 }
 
-func (h *holdings) addBill(c bill) {
-	if !c.amounts.known() {
-		return
-	}
-	h.twins[c.twin]++
-	there := h.usage[c.key]
-	if there == nil {
-		h.usage[c.key] = &pile{1, c.amounts}
-		return
-	}
-	there.n++
-	for i, x := range c.amounts {
-		there.most[i] = max(there.most[i], x)
+func (h *holdings) addBill(b bill) {
+	if b.amounts.known() {
+		h.bills = append(h.bills, b)
 	}
 }
 
@@ -261,16 +243,47 @@ func (h *holdings) hasItem(it saidItem) bool {
 	return h.texts[it.TextHash] != missing || h.results[deref(it.CallID)] > t
 }
 
-// hasCall says the same of a call, and of its whole output that was not sent.
+// hasCall says the same of a call's whole output.
 func (h *holdings) hasCall(c madeCall) bool {
-	whole := c.FullHash == nil || h.calls[*c.FullHash] || h.texts[*c.FullHash] != missing
-	return whole && (c.ArgsHash == "" || h.calls[c.ArgsHash])
+	return c.FullHash == nil || h.wholes[*c.FullHash] || h.texts[*c.FullHash] != missing
 }
 
-// hasBill says the same of what was counted, which is the nth with its key.
-func (h *holdings) hasBill(c bill, nth int) bool {
-	there := h.usage[c.key]
-	return there != nil && nth <= there.n && there.most.covers(c.amounts)
+// lacking lists the bills that have none among those of h, each of which stands for one:
+// an equal one, else one that may be the same, else one of the same key that counts no
+// less, as for an answer that was still coming.
+func (h *holdings) lacking(bills []bill) []bill {
+	taken := make([]bool, len(h.bills))
+	bills = h.take(bills, taken, func(b bill) string { return b.key + " " + b.twin })
+	bills = h.take(bills, taken, func(b bill) string { return b.twin })
+	return h.take(bills, taken, func(b bill) string { return b.key })
+}
+
+// mostAlike bounds how many bills of one key are looked at for one.
+const mostAlike = 100
+
+// take pairs bills with those of h that have the same name, and lists what is left.
+func (h *holdings) take(bills []bill, taken []bool, name func(bill) string) (left []bill) {
+	if len(bills) == 0 {
+		return nil
+	}
+	at := map[string][]int{}
+	for i, b := range h.bills {
+		if !taken[i] {
+			at[name(b)] = append(at[name(b)], i)
+		}
+	}
+	for _, b := range bills {
+		alike := at[name(b)]
+		i := slices.IndexFunc(alike[:min(len(alike), mostAlike)], func(i int) bool { return h.bills[i].amounts.covers(b.amounts) })
+		if i < 0 {
+			left = append(left, b)
+			continue
+		}
+		taken[alike[i]] = true
+		alike[i] = alike[0]
+		at[name(b)] = alike[1:]
+	}
+	return left
 }
 
 // worked says whether an item that the log does not hold as it was sent counts as

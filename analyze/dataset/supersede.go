@@ -27,10 +27,7 @@ type elder struct {
 	now   *newcomer
 	lost  bool             // it holds something that the newcomer lacks
 	said  map[string]share // what was said in its sessions that the newcomer does not have by ID
-	asked map[string]share // the same of requests with usage
-	taken map[string]int   // its bills by their keys, so far
-	twins map[string]int   // its bills that look alike
-	short []bill           // those whose keys the newcomer has not
+	bills []bill           // what was counted in it
 }
 
 // measures says whether more than the logged texts of an elder can be compared. Another
@@ -53,8 +50,8 @@ func (s share) with(there bool) share {
 // and kept. The newcomers are committed.
 //
 // An agent may delete from its own files (a compaction rewrites them), and what was
-// synced half is shorter. An older part that holds a logged text, a result, a call or
-// the usage of a request that the new one lacks is therefore kept: views count each
+// synced half is shorter. An older part that holds a logged text, a result or the usage
+// of a request that the new one lacks is therefore kept: views count each
 // session once, from the part with most requests, but every text stays reachable by its
 // hash, and the problems view names the session.
 //
@@ -77,7 +74,7 @@ func (s *store) supersede(ix *index, notes *state, newcomers []*newcomer) error 
 			}
 			if id := c.place.stem + "/" + c.part; !taken[id] {
 				taken[id] = true
-				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}, asked: map[string]share{}, taken: map[string]int{}, twins: map[string]int{}})
+				elders[c.place] = append(elders[c.place], &elder{committed: c, now: now, said: map[string]share{}})
 			}
 		}
 	}
@@ -164,7 +161,7 @@ func (s *store) compare(p place, elders []*elder) error {
 		},
 		used: func(c bill) {
 			if old := by[c.part]; old != nil && old.measures() {
-				old.compareBill(c)
+				old.addBill(c)
 			}
 		},
 	})
@@ -181,43 +178,34 @@ func (old *elder) compareItem(it saidItem) {
 	}
 }
 
-func (old *elder) compareBill(c bill) {
-	if !c.amounts.known() {
-		return
-	}
-	old.taken[c.key]++
-	old.twins[c.twin]++
-	there := old.now.holds.hasBill(c, old.taken[c.key])
-	if named := old.now.holds.usage[c.key] != nil; !there && named {
-		old.lost = true
-	} else if !there {
-		old.short = append(old.short, c)
-	}
-	if !slices.Contains(old.now.sessions, c.session) {
-		old.asked[c.session] = old.asked[c.session].with(there)
+func (old *elder) addBill(b bill) {
+	if b.amounts.known() {
+		old.bills = append(old.bills, b)
 	}
 }
 
-// settleShort looks for bills whose keys the newcomer has not among those that it names
-// otherwise.
-func (old *elder) settleShort() {
-	for _, c := range old.short {
-		there := old.twins[c.twin] <= old.now.holds.twins[c.twin]
-		old.lost = old.lost || !there
-		if sh, asked := old.asked[c.session]; asked && there {
-			sh.there++
-			old.asked[c.session] = sh
-		}
+// compareBills looks for bills that the newcomer lacks, and says of the sessions that
+// it does not have by ID how many of their bills it has.
+func (old *elder) compareBills() map[string]share {
+	asked := map[string]share{}
+	for _, b := range old.bills {
+		asked[b.session] = asked[b.session].with(true)
 	}
+	for _, b := range old.now.holds.lacking(old.bills) {
+		old.lost = true
+		sh := asked[b.session]
+		sh.there--
+		asked[b.session] = sh
+	}
+	return asked
 }
 
 // decide says what becomes of an elder. Of one that is kept, the sessions are hidden
 // that the file now holds under another ID, so that they do not count beside it: the
-// newcomer has most of what was said in them, or, where nothing was, most of their
-// requests. A session that is merely gone from its
-// file goes on counting.
+// newcomer has most of what was said in them, or, where nothing was, most of what was
+// counted. A session that is merely gone from its file goes on counting.
 func (old *elder) decide(c *changes) {
-	old.settleShort()
+	asked := old.compareBills()
 	if !old.lost {
 		old.now.removed++
 		c.drop[old.part] = true
@@ -228,7 +216,7 @@ func (old *elder) decide(c *changes) {
 	for _, id := range old.sessions {
 		sh := old.said[id]
 		if sh.all == 0 {
-			sh = old.asked[id]
+			sh = asked[id]
 		}
 		if 2*sh.there > sh.all {
 			renamed = append(renamed, id)

@@ -2,18 +2,20 @@
 -- to the dataset when its sessions row stands in a file of the same stem.
 CREATE TABLE committed_parts AS
 WITH own AS (
-  SELECT source, stem, part, session_id, count(*) FILTER (NOT inherited) AS own_requests, sum(counted_tokens) AS counted_tokens
+  SELECT source, stem, part, session_id, count(*) FILTER (NOT inherited) AS own_requests, sum(counted_tokens) AS counted_tokens,
+         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (NOT inherited) AS own_tokens
   FROM raw_requests
   GROUP BY ALL
 )
 SELECT s.source, s.stem, s.part, s.session_id, s.started_at, s.ended_at, s.records, s.importer, s.cwd, s.models, s.file,
        s.spawned_at, s.parent_session_id, s.parent_call_id, s.forked_from, coalesce(s.superseded, false) AS superseded,
-       coalesce(o.own_requests, 0) AS own_requests, coalesce(o.counted_tokens, 0) AS counted_tokens
+       coalesce(o.own_requests, 0) AS own_requests, coalesce(o.counted_tokens, 0) AS counted_tokens,
+       coalesce(o.own_tokens, 0) AS own_tokens
 FROM raw_sessions s
 LEFT JOIN own o USING (source, stem, part, session_id);
 
 -- One row set per session, when several files hold it: a longer copy, one whose
--- texts are whole, an older import, the same part in two files of a merge that was
+-- usage or texts are whole, an older import, the same part in two files of a merge that was
 -- killed. What the file holds under another ID by now does not count.
 CREATE TABLE current_parts AS
 SELECT * EXCLUDE (superseded)
@@ -21,7 +23,7 @@ FROM committed_parts
 WHERE NOT superseded
 QUALIFY row_number() OVER (
   PARTITION BY source, session_id
-  ORDER BY own_requests DESC, records DESC, counted_tokens DESC, try_cast(importer AS INTEGER) DESC, part, stem
+  ORDER BY own_requests DESC, own_tokens DESC, records DESC, counted_tokens DESC, try_cast(importer AS INTEGER) DESC, part, stem
 ) = 1;
 
 -- Whether an ID is long and mixed enough that nothing else has the same by chance.

@@ -1,5 +1,5 @@
--- Sessions whose file lost text since an earlier import are problems, too: the
--- earlier part is kept outside all totals, its texts can still be read. And so are
+-- Sessions whose file lost text or usage since an earlier import are problems, too:
+-- the earlier part is kept outside all totals, and can still be read. And so are
 -- those of which another copy went its own way. It is only run where a session stands
 -- in several parts.
 INSERT INTO problems BY NAME
@@ -20,6 +20,18 @@ gone AS (
         AND j.text_hash = i.text_hash AND j.origin = 'logged')
   GROUP BY ALL
 ),
+unbilled AS (
+  SELECT p.source, p.part, p.session_id, p.file, count(*) AS count
+  FROM superseded p
+  JOIN raw_requests r ON r.source = p.source AND r.stem = p.old_stem AND r.part = p.old_part AND r.session_id = p.session_id
+  WHERE NOT r.inherited AND coalesce(r.input_tokens, r.output_tokens) IS NOT NULL
+    AND NOT EXISTS (
+      FROM raw_requests n
+      WHERE n.source = p.source AND n.stem = p.stem AND n.part = p.part AND n.session_id = p.session_id
+        AND n.response_id IS NOT DISTINCT FROM r.response_id
+        AND n.input_tokens IS NOT DISTINCT FROM r.input_tokens AND n.output_tokens IS NOT DISTINCT FROM r.output_tokens)
+  GROUP BY ALL
+),
 diverging AS (
   SELECT s.source, s.part, s.session_id, o.file, count(DISTINCT r.response_id) AS count
   FROM selected s
@@ -36,6 +48,11 @@ SELECT source, part, session_id, file, 0::BIGINT AS line, 'text-gone' AS kind,
        'logged texts are gone from the file since an earlier import; that import is kept outside all totals and its texts can be read by hash' AS detail,
        count
 FROM gone
+UNION ALL BY NAME
+SELECT source, part, session_id, file, 0::BIGINT AS line, 'usage-gone' AS kind,
+       'usage of requests is gone from the file since an earlier import; that import is kept outside all totals' AS detail,
+       count
+FROM unbilled
 UNION ALL BY NAME
 SELECT source, part, session_id, file, 0::BIGINT AS line, 'copy-diverges' AS kind,
        'this copy of a session holds responses that the longer copy, which counts, lacks; they are in no total' AS detail,

@@ -1,13 +1,15 @@
 -- Which rows count, as in the file of this name for DuckDB, which says why.
 CREATE TABLE committed_parts AS
 WITH own AS (
-  SELECT source, stem, part, session_id, count(*) FILTER (WHERE NOT inherited) AS own_requests, sum(counted_tokens) AS counted_tokens
+  SELECT source, stem, part, session_id, count(*) FILTER (WHERE NOT inherited) AS own_requests, sum(counted_tokens) AS counted_tokens,
+         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) FILTER (WHERE NOT inherited) AS own_tokens
   FROM raw_requests
   GROUP BY ALL
 )
 SELECT s.source AS source, s.stem AS stem, s.part AS part, s.session_id AS session_id, s.started_at, s.ended_at, s.records, s.importer, s.cwd, s.models, s.file,
        s.spawned_at, s.parent_session_id, s.parent_call_id, s.forked_from, coalesce(s.superseded, false) AS superseded,
-       coalesce(o.own_requests, 0) AS own_requests, coalesce(o.counted_tokens, 0) AS counted_tokens
+       coalesce(o.own_requests, 0) AS own_requests, coalesce(o.counted_tokens, 0) AS counted_tokens,
+       coalesce(o.own_tokens, 0) AS own_tokens
 FROM raw_sessions s
 LEFT JOIN own o USING (source, stem, part, session_id);
 
@@ -17,7 +19,7 @@ FROM committed_parts
 WHERE NOT superseded
 QUALIFY row_number() OVER (
   PARTITION BY source, session_id
-  ORDER BY own_requests DESC, records DESC, counted_tokens DESC, toInt32OrNull(importer) DESC, part, stem
+  ORDER BY own_requests DESC, own_tokens DESC, records DESC, counted_tokens DESC, toInt32OrNull(importer) DESC, part, stem
 ) = 1;
 
 -- The bound stands for UNION without ALL, which ClickHouse has not in recursion.

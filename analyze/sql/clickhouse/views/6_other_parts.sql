@@ -14,6 +14,15 @@ gone AS (
       SELECT source, stem, part, session_id, text_hash FROM raw_items WHERE origin = 'logged')
   GROUP BY ALL
 ),
+unbilled AS (
+  SELECT p.source AS source, p.part AS part, p.session_id AS session_id, p.file AS file, count()::BIGINT AS "count"
+  FROM superseded p
+  JOIN raw_requests r ON r.source = p.source AND r.stem = p.old_stem AND r.part = p.old_part AND r.session_id = p.session_id
+  WHERE NOT r.inherited AND coalesce(r.input_tokens, r.output_tokens) IS NOT NULL
+    AND (p.source, p.stem, p.part, p.session_id, coalesce(r.response_id, ''), coalesce(r.input_tokens, -1), coalesce(r.output_tokens, -1)) NOT IN (
+      SELECT source, stem, part, session_id, coalesce(response_id, ''), coalesce(input_tokens, -1), coalesce(output_tokens, -1) FROM raw_requests)
+  GROUP BY ALL
+),
 diverging AS (
   SELECT s.source AS source, s.part AS part, s.session_id AS session_id, o.file AS file, count(DISTINCT r.response_id)::BIGINT AS "count"
   FROM selected s
@@ -30,6 +39,10 @@ SELECT part, session_id, file, 0, 'text-gone',
        'logged texts are gone from the file since an earlier import; that import is kept outside all totals and its texts can be read by hash',
        "count", source, NULL
 FROM gone
+UNION ALL
+SELECT part, session_id, file, 0, 'usage-gone',
+       'usage of requests is gone from the file since an earlier import; that import is kept outside all totals', "count", source, NULL
+FROM unbilled
 UNION ALL
 SELECT part, session_id, file, 0, 'copy-diverges',
        'this copy of a session holds responses that the longer copy, which counts, lacks; they are in no total', "count", source, NULL
