@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -186,7 +185,7 @@ func (s *store) writeBins(ctx context.Context, fresh []binned, runs []run) error
 	if err != nil {
 		return &WriteError{err}
 	}
-	defer os.RemoveAll(tmp)
+	defer s.removeAll(tmp)
 	if runs, err = s.fewer(ctx, tmp, runs); err != nil {
 		return err
 	}
@@ -263,7 +262,7 @@ func (s *store) dropOrphans() error {
 			if committed[p] {
 				continue
 			}
-			if err := os.Remove(s.path(name, p)); err != nil {
+			if err := s.remove(s.path(name, p)); err != nil {
 				return &WriteError{err}
 			}
 		}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -56,7 +55,7 @@ func (s *store) mergeMonth(month place, files []place) error {
 		if stay[p.stem] {
 			continue
 		}
-		if err := os.Remove(s.path(EstimatesTable, p)); err != nil {
+		if err := s.remove(s.path(EstimatesTable, p)); err != nil {
 			return &WriteError{err}
 		}
 	}

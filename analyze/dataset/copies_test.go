@@ -19,7 +19,7 @@ func TestLogGrowsBesideItsCopy(t *testing.T) {
 	assert.Equal(t, Summary{Replaced: 1, Kept: 0, Sessions: 1}, importInto(t, dir, logFile(t, logs, "a", "log A 1\none\nmore\n")))
 	sum, err := Import(t.Context(), dir, []Input{kept}, Options{})
 	require.NoError(t, err)
-	held, err := (&store{dir: dir, text: true}).partNames()
+	held, err := (&store{inside: inside{dir: dir}, text: true}).partNames()
 	require.NoError(t, err)
 	require.Len(t, sum.Parts, 1)
 	assert.True(t, held[sum.Parts[0]], "the part of the copy stands")
@@ -28,7 +28,7 @@ func TestLogGrowsBesideItsCopy(t *testing.T) {
 	// Then the copy grows as well: the part is nobody's any more. It leads to no part
 	// of its own path, so that only the notes tell.
 	assert.Equal(t, Summary{Replaced: 1, Sessions: 1}, importInto(t, dir, logFile(t, logs, "copy", "log A 1\none\nanother\n")))
-	held, err = (&store{dir: dir, text: true}).partNames()
+	held, err = (&store{inside: inside{dir: dir}, text: true}).partNames()
 	require.NoError(t, err)
 	assert.Len(t, held, 3)
 }

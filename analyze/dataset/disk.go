@@ -12,7 +12,7 @@ import (
 // On Linux (ext4, 0.3 ms a file) that costs 7 to 10 % of an import. A new folder's
 // own entry is left to the journal of the file system. Scratch datasets go without.
 
-// createFile is the creator outside tests: a new file only its owner can read.
+// createFile is the creator outside datasets: a new file only its owner can read.
 func createFile(path string) (io.WriteCloser, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 }
@@ -25,18 +25,10 @@ func (s *store) syncFiles(paths ...string) error {
 	errs := make([]error, len(paths))
 	var all sync.WaitGroup
 	for i, path := range paths {
-		all.Go(func() { errs[i] = syncFile(path) })
+		all.Go(func() { errs[i] = s.sync(path) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
-}
-
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // not every system syncs what is open for reading
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // syncFolders makes what was moved into folders last. Not every system can sync

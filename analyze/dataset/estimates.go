@@ -166,20 +166,24 @@ func writeSide(dir string, t table, p place) error {
 	if err := makePlain(dir, t.name, "source="+p.source, "month="+p.month); err != nil {
 		return &WriteError{err}
 	}
-	f, err := os.CreateTemp(folder, "."+p.stem+"-*"+asideSuffix)
+	in, err := openInside(dir)
 	if err != nil {
 		return &WriteError{err}
 	}
-	aside := f.Name()
+	defer in.root.Close()
+	f, aside, err := in.newFile(folder, "."+p.stem+"-", asideSuffix)
+	if err != nil {
+		return &WriteError{err}
+	}
 	err = t.write(func(string) (io.WriteCloser, error) { return f, nil }, aside)
 	if err == nil {
-		err = syncFile(aside)
+		err = in.sync(aside)
 	}
 	if err == nil {
-		err = os.Rename(aside, path)
+		err = in.move(aside, path)
 	}
 	if err != nil {
-		os.Remove(aside)
+		in.remove(aside)
 		return &WriteError{err}
 	}
 	return nil
@@ -198,7 +202,7 @@ func leftAside(name string) bool {
 // from their ends alone: about as many sessions, copies included. It stops counting
 // beyond most. What cannot be read counts for nothing here; readers say what is wrong.
 func SessionRows(dir string, most int64) int64 {
-	s := &store{dir: dir}
+	s := &store{inside: inside{dir: dir}}
 	places, err := s.files("sessions")
 	if err != nil {
 		return 0

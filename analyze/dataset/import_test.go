@@ -245,7 +245,10 @@ func TestLeftoversWithoutLocks(t *testing.T) {
 	require.NoError(t, os.MkdirAll(old, 0o700))
 	require.NoError(t, os.MkdirAll(young, 0o700))
 	require.NoError(t, os.Chtimes(old, time.Now(), time.Now().Add(-48*time.Hour)))
-	(&store{dir: dir}).dropLeftovers()
+	in, err := openInside(dir)
+	require.NoError(t, err)
+	defer in.root.Close()
+	(&store{inside: in}).dropLeftovers()
 	assert.NoDirExists(t, old)
 	assert.DirExists(t, young)
 }

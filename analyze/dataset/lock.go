@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// lock makes sure that one process at a time writes the dataset in dir. It does
+// lock makes sure that one process at a time writes the dataset. It does
 // not wait: a second import would find most of its work done, or still running.
 // Several shards can share it. Where they do, or the file system keeps no locks, sole
 // is false.
-func lock(dir string, shared bool) (unlock func(), sole bool, err error) {
-	path := filepath.Join(dir, filepath.FromSlash(lockFile))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+func (in inside) lock(shared bool) (unlock func(), sole bool, err error) {
+	path := filepath.Join(in.dir, filepath.FromSlash(lockFile))
+	if err := in.makeFolder(filepath.Dir(path)); err != nil {
 		return nil, false, err
 	}
-	unlock, state, err := tryLock(path, shared)
+	unlock, state, err := in.tryLock(shared)
 	if err != nil {
-		return nil, false, fmt.Errorf("locking dataset %s: %w", dir, err)
+		return nil, false, fmt.Errorf("locking dataset %s: %w", in.dir, err)
 	}
 	if state == taken {
-		return nil, false, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", dir, holder(path), staleHint(path))
+		return nil, false, fmt.Errorf("another fclog import is writing dataset %s (%s)%s", in.dir, holder(path), staleHint(path))
 	}
 	return unlock, state == held && !shared, nil
 }

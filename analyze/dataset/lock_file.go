@@ -13,11 +13,11 @@ const lockFile = stateFolder + "/writing"
 
 // tryLock takes the lock by making its file. A killed process leaves it behind.
 // Shards leave it alone and only look whether somebody has it.
-func tryLock(path string, shared bool) (unlock func(), state lockState, err error) {
-	if _, err := os.Stat(path); shared && errors.Is(err, fs.ErrNotExist) {
+func (in inside) tryLock(shared bool) (unlock func(), state lockState, err error) {
+	if _, err := in.root.Stat(lockFile); shared && errors.Is(err, fs.ErrNotExist) {
 		return func() {}, unlocked, nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := in.root.OpenFile(lockFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, taken, nil
 	}
@@ -27,7 +27,7 @@ func tryLock(path string, shared bool) (unlock func(), state lockState, err erro
 	signLock(f)
 	return func() {
 		f.Close()
-		os.Remove(path)
+		in.root.Remove(lockFile)
 	}, held, nil
 }
 

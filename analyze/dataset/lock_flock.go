@@ -5,6 +5,7 @@ package dataset
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -13,8 +14,8 @@ const lockFile = stateFolder + "/lock"
 // tryLock takes a lock that the kernel gives back when the process ends, however
 // it ends. The file stays: removing it would let two processes hold locks on two
 // files of one name. A file system without locks is used without one.
-func tryLock(path string, shared bool) (unlock func(), state lockState, err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+func (in inside) tryLock(shared bool) (unlock func(), state lockState, err error) {
+	f, err := in.openFile(filepath.Join(in.dir, filepath.FromSlash(lockFile)), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW)
 	if err != nil {
 		return nil, taken, err
 	}

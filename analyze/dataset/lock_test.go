@@ -85,7 +85,10 @@ func TestLockOfAnotherProcess(t *testing.T) {
 // next one takes for empty.
 func TestKilledBeforeTheMarker(t *testing.T) {
 	dir := t.TempDir()
-	unlock, _, err := lock(dir, false)
+	in, err := openInside(dir)
+	require.NoError(t, err)
+	defer in.root.Close()
+	unlock, _, err := in.lock(false)
 	require.NoError(t, err)
 	unlock()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, markerFile+".123"), nil, 0o600))

@@ -123,7 +123,7 @@ func (s *store) commit(p place, tables []table) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer s.removeAll(tmp)
 	aside := func(table string) string { return filepath.Join(tmp, table+".parquet") }
 	if err := s.writeTables(tables, aside); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (s *store) publish(p place, aside func(table string) string) error {
 			s.syncFolders(folders...)
 		}
 		to := s.path(name, p)
-		if err := move(files[i], to); err != nil {
+		if err := s.move(files[i], to); err != nil {
 			return err
 		}
 		folders = append(folders, filepath.Dir(to))
@@ -187,7 +187,7 @@ func nonEmpty(all []table) []table {
 func (s *store) removeFiles(p place) error {
 	names := Tables()
 	for i := len(names) - 1; i >= 0; i-- {
-		if err := os.Remove(s.path(names[i], p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.remove(s.path(names[i], p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // partsOf is the parts of a dataset by the base name of the file they are from.
 func partsOf(t *testing.T, dir string, logs ...Input) []string {
 	t.Helper()
-	ix, err := (&store{dir: dir, text: true}).readIndex()
+	ix, err := (&store{inside: inside{dir: dir}, text: true}).readIndex()
 	require.NoError(t, err)
 	var out []string
 	for _, c := range ix.parts {

@@ -65,7 +65,7 @@ func (s *store) dropOwnLeftovers() {
 		}
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), prefix) {
-				os.RemoveAll(filepath.Join(s.dir, folder, e.Name()))
+				s.removeAll(filepath.Join(s.dir, folder, e.Name()))
 			}
 		}
 	}
@@ -254,11 +254,11 @@ func (im *importer) noteFailure(j *job, err error) {
 func (s *store) makeMarker(content []byte) error {
 	path := filepath.Join(s.dir, markerFile)
 	aside := path + "." + shardLabel(s.shard)
-	if err := os.WriteFile(aside, content, 0o600); err != nil {
+	if err := s.named(s.root.WriteFile(s.name(aside), content, 0o600)); err != nil {
 		return err
 	}
-	defer os.Remove(aside)
-	err := os.Link(aside, path)
+	defer s.remove(aside)
+	err := s.root.Link(s.name(aside), s.name(path))
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
@@ -290,7 +290,7 @@ func Standings(ctx context.Context, dir string, inputs []Input) ([]Standing, err
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: m.Text, redact: m.Redacted}
+	s := &store{inside: inside{dir: dir}, text: m.Text, redact: m.Redacted}
 	parts, err := s.partNames()
 	if err != nil {
 		return nil, err

@@ -208,7 +208,10 @@ func TestShardsAgreeOnText(t *testing.T) {
 	_, err := Import(t.Context(), dir, nil, Options{Shard: shard.Shard{Index: 2, Of: 2}, NoText: true})
 	require.ErrorContains(t, err, "holds texts")
 
-	late := &store{dir: dir, shard: one, create: createFile}
+	in, err := openInside(dir)
+	require.NoError(t, err)
+	defer in.root.Close()
+	late := &store{inside: in, shard: one, create: in.create}
 	require.NoError(t, late.init(), "it thought that there is no dataset")
 	m, err := readMarker(dir)
 	require.NoError(t, err)

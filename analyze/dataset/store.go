@@ -40,7 +40,7 @@ type marker struct {
 
 // store is a dataset opened for writing.
 type store struct {
-	dir     string
+	inside
 	text    bool
 	redact  bool
 	scratch bool // thrown away soon: not forced to disk
@@ -107,19 +107,27 @@ func openStore(dir string, o Options) (*store, error) {
 	if err := checkPlain(dir); err != nil {
 		return nil, err
 	}
-	unlock, sole, err := lock(dir, !o.Shard.None())
+	in, err := openInside(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, shard: o.Shard, sole: sole, create: o.create, limits: o.limits, close: unlock}
+	unlock, sole, err := in.lock(!o.Shard.None())
+	if err != nil {
+		in.root.Close()
+		return nil, err
+	}
+	s := &store{inside: in, text: !o.NoText, redact: o.Redact, scratch: o.Scratch, shard: o.Shard, sole: sole, create: o.create, limits: o.limits, close: func() {
+		unlock()
+		in.root.Close()
+	}}
 	if s.create == nil {
-		s.create = createFile
+		s.create = in.create
 	}
 	if s.limits == (limits{}) {
 		s.limits = usual
 	}
 	if err := s.open(); err != nil {
-		unlock()
+		s.close()
 		return nil, err
 	}
 	return s, nil
@@ -179,7 +187,7 @@ func (s *store) dropLeftovers() {
 				continue
 			}
 			if info, err := e.Info(); s.sole || err == nil && time.Since(info.ModTime()) > leftoverAge {
-				os.RemoveAll(filepath.Join(folder, e.Name()))
+				s.removeAll(filepath.Join(folder, e.Name()))
 			}
 		}
 	}
@@ -275,7 +283,7 @@ func (s *store) put(path string, write func(tmp string) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
+	defer s.removeAll(tmp)
 	aside := filepath.Join(tmp, filepath.Base(path))
 	if err := write(aside); err != nil {
 		return err
@@ -283,33 +291,26 @@ func (s *store) put(path string, write func(tmp string) error) error {
 	if err := s.syncFiles(aside); err != nil {
 		return err
 	}
-	return move(aside, path)
+	return s.move(aside, path)
 }
 
 func (s *store) tmp() (string, error) {
 	root := filepath.Join(s.dir, tmpFolder)
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := s.makeFolder(root); err != nil {
 		return "", err
 	}
 	if !s.shard.None() {
-		return os.MkdirTemp(root, shardLabel(s.shard)+"-")
+		return s.newFolder(root, shardLabel(s.shard)+"-")
 	}
-	return os.MkdirTemp(root, strconv.Itoa(os.Getpid())+"-")
-}
-
-func move(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
-	}
-	return os.Rename(from, to)
+	return s.newFolder(root, strconv.Itoa(os.Getpid())+"-")
 }
 
 // replaceFile writes a small file so that a reader sees the old or the new one.
 func (s *store) replaceFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := s.makeFolder(filepath.Dir(path)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	f, aside, err := s.newFile(filepath.Dir(path), filepath.Base(path)+".", "")
 	if err != nil {
 		return err
 	}
@@ -321,10 +322,10 @@ func (s *store) replaceFile(path string, content []byte) error {
 		err = closing
 	}
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = s.move(aside, path)
 	}
 	if err != nil {
-		os.Remove(f.Name())
+		s.remove(aside)
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	s.syncFolders(filepath.Dir(path))
