@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +42,30 @@ func TestCopyOfAnOlderState(t *testing.T) {
 	require.Equal(t, []string{"B"}, counted(t, dir))
 	importInto(t, dir, logFile(t, logs, "backup", "log A 1\none\ntwo\nthree\n"))
 	assert.ElementsMatch(t, []string{"A", "B"}, counted(t, dir), "both files are there")
+}
+
+// Logs are given other names, as when they are rotated: each name's content stands, also
+// where one holds all that another does.
+func TestLogsChangePlaces(t *testing.T) {
+	logs, dir := t.TempDir(), t.TempDir()
+	importInto(t, dir, logFile(t, logs, "a", "log A 1\none\ntwo\n"), logFile(t, logs, "b", "log B 1\none\n"))
+	a, b := logFile(t, logs, "a", "log B 1\none\n"), logFile(t, logs, "b", "log A 1\none\ntwo\n")
+	importInto(t, dir, a, b)
+	assert.ElementsMatch(t, []string{"A", "B"}, counted(t, dir))
+	assert.Equal(t, Summary{Unchanged: 2}, importInto(t, dir, a, b))
+	assert.ElementsMatch(t, []string{"A", "B"}, counted(t, dir))
+}
+
+// A log that is named by its content is given another name, and grows: what it was does
+// not count beside it.
+func TestRenamedLogGrows(t *testing.T) {
+	logs, dir := t.TempDir(), t.TempDir()
+	a := logFile(t, logs, "a", "log A 1\none\n")
+	importInto(t, dir, a)
+	b := logFile(t, logs, "b", "log A 1\none\n")
+	require.NoError(t, os.Remove(a.Path))
+	require.Equal(t, Summary{Unchanged: 1}, importInto(t, dir, b))
+	importInto(t, dir, logFile(t, logs, "b", "log B 1\none\ntwo\n"))
+	assert.Equal(t, []string{"B"}, counted(t, dir))
+	assert.Len(t, all[Session](t, dir, "sessions"), 1)
 }

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -99,6 +101,23 @@ func (st *state) held(part string) bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.holders[part] > 0
+}
+
+// forgetMaker forgets the file that a part was made from, if that is gone: it was given
+// another name, or a copy is all that is left.
+func (st *state) forgetMaker(c committed) {
+	if c.key == "" || c.key != pathKey(c.file) { // a dataset without texts does not tell where the file was
+		return
+	}
+	st.mu.Lock()
+	noted := st.Files[c.key].Part == c.part
+	st.mu.Unlock()
+	if !noted {
+		return
+	}
+	if _, err := os.Stat(c.file); errors.Is(err, fs.ErrNotExist) {
+		st.release(c.file)
+	}
 }
 
 // moved notes that what one sessions file held now stands in another.

@@ -56,19 +56,24 @@ func (s share) with(there bool) share {
 // hash, and the problems view names the session.
 //
 // A part that another file was found to hold, as a copy does, is not taken away: it
-// stands for that file. Which those are the notes tell.
+// stands for that file, if that was not moved away. Which those are the notes tell.
 func (s *store) supersede(ix *index, notes *state, newcomers []*newcomer) error {
 	s.rewriting.Lock()
 	defer s.rewriting.Unlock()
 	changes := map[place]*changes{}
 	elders := map[place][]*elder{}
 	taken := map[string]bool{}
+	standing := map[string]bool{} // files may have changed places
+	for _, now := range newcomers {
+		standing[now.part] = true
+	}
 	for _, now := range newcomers {
 		if len(now.hidden) > 0 { // the file is again as it was
 			changesOf(changes, now.place).show(now.part, nil)
 		}
 		for _, c := range ix.eldersOf(now, s.text) {
-			if notes.held(c.part) {
+			notes.forgetMaker(c)
+			if standing[c.part] || notes.held(c.part) {
 				now.left++
 				continue
 			}
