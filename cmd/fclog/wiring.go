@@ -136,6 +136,7 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 // bring imports log files with progress on the terminal.
 func (a *app) bring(ctx context.Context, dir string, files []formats.File, o dataset.Options) (dataset.Summary, error) {
 	sizes, all := sizesOf(files)
+	defer a.boundMemory(sizes)()
 	bar := progress.New(a.stderr, "reading logs", all, term.WidthOf(a.stderr, a.getenv), term.IsTerminal(a.stderr))
 	defer bar.Done()
 	o.Finished = func(path string) { bar.Add(sizes[path]) }
