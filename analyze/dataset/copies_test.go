@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fclog/fclog/internal/shard"
 )
 
 // A copy of a log is found to be there already. When the log grows, the part stays for
@@ -68,4 +70,25 @@ func TestRenamedLogGrows(t *testing.T) {
 	importInto(t, dir, logFile(t, logs, "b", "log B 1\none\ntwo\n"))
 	assert.Equal(t, []string{"B"}, counted(t, dir))
 	assert.Len(t, all[Session](t, dir, "sessions"), 1)
+}
+
+// Two logs become the same: what each of them was goes with the one import that finds
+// that out, and the next one has nothing to do.
+func TestLogsBecomeTheSame(t *testing.T) {
+	for _, which := range []shard.Shard{{}, {Index: 1, Of: 1}} {
+		logs, dir := t.TempDir(), t.TempDir()
+		bring := func(inputs ...Input) Summary {
+			sum, err := Import(t.Context(), dir, inputs, Options{Shard: which})
+			require.NoError(t, err)
+			return counts(sum)
+		}
+		bring(logFile(t, logs, "a", "log A 1\none\n"), logFile(t, logs, "b", "log B 1\none\ntwo\n"))
+		a, b := logFile(t, logs, "a", "log C 1\none\ntwo\nthree\n"), logFile(t, logs, "b", "log C 1\none\ntwo\nthree\n")
+		assert.Equal(t, Summary{Replaced: 1, Unchanged: 1, Sessions: 1}, bring(a, b))
+		if which.None() {
+			assert.Equal(t, []string{"C"}, counted(t, dir))
+		}
+		read := bring(a, b)
+		assert.Equal(t, Summary{Unchanged: 2}, read)
+	}
 }

@@ -109,6 +109,7 @@ type job struct {
 	stamps []stamp
 	part   string
 	err    error
+	twins  []*job // of the same content, which are not read
 }
 
 func (im *importer) run(ctx context.Context, inputs []Input) error {
@@ -173,7 +174,7 @@ func (im *importer) changed(inputs []Input) ([]*job, error) {
 func (im *importer) fresh(jobs []*job) ([]*job, error) {
 	var out []*job
 	var there []*settled
-	taken := map[string]bool{}
+	first := map[string]*job{}
 	for _, j := range jobs {
 		at, found := im.index.find(j.part)
 		switch {
@@ -182,10 +183,11 @@ func (im *importer) fresh(jobs []*job) ([]*job, error) {
 		case found:
 			// An import that was killed may have left the older part in place.
 			there = append(there, &settled{job: j, newcomer: newcomer{committed: at}})
-		case taken[j.part]:
+		case first[j.part] != nil:
+			first[j.part].twins = append(first[j.part].twins, j)
 			im.finish(j.Path, func(s *Summary) { s.Unchanged++ })
 		default:
-			taken[j.part] = true
+			first[j.part] = j
 			out = append(out, j)
 		}
 	}

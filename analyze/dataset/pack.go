@@ -239,13 +239,21 @@ func (im *importer) write(p *pack) error {
 		now.place.stem = stemOf(names)
 		list = append(list, &settled{job: r.job, newcomer: newcomer{committed: now, rows: r.rows}})
 	}
+	read := len(list)
+	for i, r := range p.parts {
+		for _, twin := range r.job.twins {
+			if twin.part == r.job.part { // the file that was read did not change meanwhile
+				list = append(list, &settled{job: twin, newcomer: newcomer{committed: list[i].committed, rows: r.rows}})
+			}
+		}
+	}
 	if err := im.store.commit(list[0].place, nonEmpty(tablesOf(rows))); err != nil {
 		return &WriteError{err}
 	}
 	if err := im.settle(list); err != nil {
 		return &WriteError{err}
 	}
-	for i, x := range list {
+	for i, x := range list[:read] {
 		im.finish(x.job.Path, func(s *Summary) { s.add(p.parts[i].rows, x.removed+x.left, x.kept); s.Parts = append(s.Parts, x.part) })
 	}
 	return nil
