@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -82,9 +81,17 @@ func (a amounts) covers(b amounts) bool {
 // bill is what was counted for one request, or for whatever else was billed.
 type bill struct {
 	part, session string
-	key           string // its response, else its time
-	twin          string // what it has in common with one of another key that may be the same
+	key           billName // its response, else its time
+	twin          billName // what it has in common with one of another key that may be the same
 	amounts       amounts
+}
+
+// billName tells bills from each other; what does not matter is zero.
+type billName struct {
+	what, id string
+	timed    bool
+	at       int64
+	amounts  amounts
 }
 
 // saidItem is what of an item tells whether its text is still there.
@@ -123,31 +130,35 @@ type usedRequest struct {
 // made of the session's, which can change. One without is known by its time, which a
 // reader may learn better when more of the log is there.
 func (r *usedRequest) bill() bill {
-	b := newBill(r.Part, r.SessionID, "request", r.Time, amountsOf(r.LoggedUSD, r.InputTokens, r.CacheReadTokens, r.CacheWriteTokens,
+	b := newBill(r.Part, r.SessionID, billName{what: "request"}, r.Time, amountsOf(r.LoggedUSD, r.InputTokens, r.CacheReadTokens, r.CacheWriteTokens,
 		r.CacheWrite5mTokens, r.CacheWrite1hTokens, r.OutputTokens, r.ReasoningTokens))
 	if r.ResponseID != nil {
-		b.twin = b.key + b.twin
-		b.key = "response " + *r.ResponseID
+		b.twin = b.key
+		b.twin.amounts = b.amounts
+		b.key = billName{what: "response", id: *r.ResponseID}
 	}
 	return b
 }
 
 func (b *OtherBilled) bill() bill {
-	return newBill(b.Part, b.SessionID, "other "+b.Kind, b.Time, amountsOf(nil, b.InputTokens, b.CacheReadTokens, b.CacheWriteTokens, b.OutputTokens))
+	return newBill(b.Part, b.SessionID, billName{what: "other", id: b.Kind}, b.Time, amountsOf(nil, b.InputTokens, b.CacheReadTokens, b.CacheWriteTokens, b.OutputTokens))
 }
 
 func (r *Reported) bill() bill {
-	b := newBill(r.Part, r.SessionID, "reported", nil, amountsOf(r.CostUSD, r.InputTokens, r.CacheReadTokens, r.CacheWriteTokens,
+	b := newBill(r.Part, r.SessionID, billName{what: "reported"}, nil, amountsOf(r.CostUSD, r.InputTokens, r.CacheReadTokens, r.CacheWriteTokens,
 		r.CacheWrite5mTokens, r.CacheWrite1hTokens, r.OutputTokens, r.ReasoningTokens))
-	b.key = "reported for " + deref(r.Model)
+	b.key = billName{what: "reported for", id: deref(r.Model)}
 	return b
 }
 
 // newBill makes a bill that is known by its time, where that is known.
-func newBill(part, session, what string, at *int64, a amounts) bill {
-	b := bill{part: part, session: session, twin: fmt.Sprint(what, a), amounts: a}
-	if b.key = b.twin; at != nil {
-		b.key = fmt.Sprint(what, " at ", *at)
+func newBill(part, session string, of billName, at *int64, a amounts) bill {
+	b := bill{part: part, session: session, key: of, twin: of, amounts: a}
+	b.twin.amounts = a
+	if at != nil {
+		b.key.timed, b.key.at = true, *at
+	} else {
+		b.key = b.twin
 	}
 	return b
 }
@@ -253,20 +264,20 @@ func (h *holdings) hasCall(c madeCall) bool {
 // less, as for an answer that was still coming.
 func (h *holdings) lacking(bills []bill) []bill {
 	taken := make([]bool, len(h.bills))
-	bills = h.take(bills, taken, func(b bill) string { return b.key + " " + b.twin })
-	bills = h.take(bills, taken, func(b bill) string { return b.twin })
-	return h.take(bills, taken, func(b bill) string { return b.key })
+	bills = h.take(bills, taken, func(b bill) [2]billName { return [2]billName{b.key, b.twin} })
+	bills = h.take(bills, taken, func(b bill) [2]billName { return [2]billName{b.twin} })
+	return h.take(bills, taken, func(b bill) [2]billName { return [2]billName{b.key} })
 }
 
 // mostAlike bounds how many bills of one key are looked at for one.
 const mostAlike = 100
 
 // take pairs bills with those of h that have the same name, and lists what is left.
-func (h *holdings) take(bills []bill, taken []bool, name func(bill) string) (left []bill) {
+func (h *holdings) take(bills []bill, taken []bool, name func(bill) [2]billName) (left []bill) {
 	if len(bills) == 0 {
 		return nil
 	}
-	at := map[string][]int{}
+	at := map[[2]billName][]int{}
 	for i, b := range h.bills {
 		if !taken[i] {
 			at[name(b)] = append(at[name(b)], i)
