@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ type turn struct {
 // invented is a log file that holds what it is told to, whatever its bytes are.
 func invented(t *testing.T, dir, id string, turns []turn, more ...func(*rollout.Session)) Input {
 	t.Helper()
-	in := logFile(t, dir, "a", time.Now().String())
+	in := logFile(t, dir, "a", fmt.Sprintf("%020d", time.Now().UnixNano())) // as long as the others
 	in.Read = func(context.Context) ([]*rollout.Session, error) {
 		b := rollout.NewBuilder("codex")
 		b.Session.ID, b.Session.File, b.Session.Started = id, in.Path, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
