@@ -105,10 +105,10 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	steps := []func() error{
 		d.complete,
 		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
-		func() error { return d.exec(ctx, d.rawViews()...) },
+		func() error { return d.openSecond(ctx, o) },
+		func() error { return d.makeRaw(ctx) },
 		func() error { return d.checkWhere(ctx, o.Selection.Where) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
-		func() error { return d.openSecond(ctx, o) },
 		func() error { return d.setUp(ctx, o.Selection) },
 		func() error { return d.seal(ctx) },
 	}
@@ -255,6 +255,24 @@ func (d *DB) rawViews() []string {
 		out = append(out, rawView(table, "["+strings.Join(patterns, ", ")+"]"))
 	}
 	return append(out, d.sideViews("")...)
+}
+
+// makeRaw makes the raw views. Those of a small dataset become tables, but for its
+// texts: DuckDB looks at files anew wherever a statement names them, and plans twice
+// what reads them.
+func (d *DB) makeRaw(ctx context.Context) error {
+	statements := d.rawViews()
+	if !d.small {
+		return d.exec(ctx, statements...)
+	}
+	steps := make([]step, len(statements))
+	for i, s := range statements {
+		if i < len(dataset.Tables()) && dataset.Tables()[i] != "texts" {
+			s = strings.Replace(s, " VIEW ", " TABLE ", 1)
+		}
+		steps[i] = func(ctx context.Context, conn *sql.Conn) error { return execOn(ctx, conn, s) }
+	}
+	return atOnce(ctx, []*sql.Conn{d.conn, d.second}, steps)
 }
 
 // hasFiles tells whether a table has any file: an import that was killed early may
@@ -432,7 +450,7 @@ func (d *DB) runFile(ctx context.Context, conn *sql.Conn, name string, sel Selec
 		if err := d.choose(ctx, sel); err != nil {
 			return err
 		}
-		if sel.all() {
+		if sel.all() || d.small {
 			return nil
 		}
 		return d.narrow(ctx)
