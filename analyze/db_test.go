@@ -97,12 +97,25 @@ func TestOpenRefusesWhatIsNoDataset(t *testing.T) {
 	assert.ErrorContains(t, err, "is not an fclog dataset")
 }
 
+// enlarge has a dataset opened as a large one, whose files stay where they are.
+func enlarge(t *testing.T, dir string) {
+	t.Helper()
+	require.True(t, isSmall(dir))
+	padding := filepath.Join(dir, "sessions", "padding")
+	require.NoError(t, os.WriteFile(padding, nil, 0o600))
+	require.NoError(t, os.Truncate(padding, smallBytes+1))
+	require.False(t, isSmall(dir))
+}
+
 func TestPathWithSpecialCharacters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "it's [a]*? folder")
 	p := session("codex", "a", day(1, 0))
 	addRequest(p, "r1", nil)
 	write(t, dir, p)
-	for _, sel := range []Selection{{}, {Session: "a"}} {
+	for i, sel := range []Selection{{}, {Session: "a"}, {}, {Session: "a"}} {
+		if i == 2 {
+			enlarge(t, dir)
+		}
 		db := open(t, Options{Dataset: dir, Selection: sel})
 		assert.Equal(t, []string{"codex 2026-01 a"}, rowsOf(t, db, "SELECT source, month, session_id FROM sessions"))
 		assert.Equal(t, []string{"codex r1 true"}, rowsOf(t, db, "SELECT source, response_id, counts FROM requests"))
@@ -290,12 +303,17 @@ func TestSelection(t *testing.T) {
 		{"a value is no SQL", Selection{Project: "' OR true --"}, ""},
 		{"nor a pattern", Selection{Session: "%"}, ""},
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			db := open(t, Options{Dataset: dir, Selection: tt.sel})
-			assert.Equal(t, tt.want, strings.Join(rowsOf(t, db, "SELECT session_id FROM sessions ORDER BY 1"), " "))
-		})
+	check := func(t *testing.T) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				db := open(t, Options{Dataset: dir, Selection: tt.sel})
+				assert.Equal(t, tt.want, strings.Join(rowsOf(t, db, "SELECT session_id FROM sessions ORDER BY 1"), " "))
+			})
+		}
 	}
+	t.Run("small", check)
+	enlarge(t, dir)
+	t.Run("large", check)
 }
 
 func TestSessionTree(t *testing.T) {
