@@ -105,7 +105,6 @@ func (d *DB) open(ctx context.Context, o Options) error {
 	steps := []func() error{
 		d.complete,
 		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
-		func() error { return d.planLess(ctx) },
 		func() error { return d.openSecond(ctx, o) },
 		func() error { return d.makeRaw(ctx) },
 		func() error { return d.checkWhere(ctx, o.Selection.Where) },
@@ -119,16 +118,6 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		}
 	}
 	return nil
-}
-
-// planLess leaves out of the planning of questions about a small dataset what takes
-// longer than it saves. The order of joins is planned still: that of a bad plan grows
-// with the square of a table.
-func (d *DB) planLess(ctx context.Context) error {
-	if !d.small {
-		return nil
-	}
-	return d.exec(ctx, "SET disabled_optimizers = 'statistics_propagation,column_lifetime,common_subexpressions,common_subplan,compressed_materialization'")
 }
 
 // openSecond makes the second connection; the zone is a setting of each.
