@@ -50,6 +50,9 @@ var forms = []form{
 // false, and the text unchanged, where there are none or where they may as well be
 // the file's own content.
 func LineNumbers(text string) (stripped string, lines int, ok bool) {
+	if !anyNumbered(text) {
+		return text, 0, false
+	}
 	all := strings.Split(text, "\n")
 	for _, f := range forms {
 		r := result{form: f, lines: all, blocks: f.blocks(all)}
@@ -65,6 +68,19 @@ func LineNumbers(text string) (stripped string, lines int, ok bool) {
 		return strings.Join(all, "\n"), lines, true
 	}
 	return text, 0, false
+}
+
+// anyNumbered says whether any line begins with a number of some form. Most texts have
+// none and need not be taken apart.
+func anyNumbered(text string) bool {
+	for text != "" {
+		text = strings.TrimPrefix(strings.TrimLeft(text, " "), "L")
+		if text != "" && text[0] >= '0' && text[0] <= '9' {
+			return true
+		}
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return false
 }
 
 // block is a run of lines, from ≤ i < to, whose numbers follow each other.

@@ -182,3 +182,15 @@ func FuzzLineNumbers(f *testing.F) {
 		}
 	})
 }
+
+// TestAnyNumbered: no form of a number is passed over unseen, wherever it stands.
+func TestAnyNumbered(t *testing.T) {
+	for _, f := range forms {
+		for _, text := range []string{f.lead + "7" + f.mark + "x", "a\n\n" + strings.Repeat(" ", f.padding) + f.lead + "12" + f.mark, "  b\n" + f.lead + "1" + f.mark + "\n"} {
+			assert.True(t, anyNumbered(text), "%q", text)
+		}
+	}
+	for _, text := range []string{"", "\n", "a 1\n b2\nLine\n\t3\n", "   ", "L", "no\n"} {
+		assert.False(t, anyNumbered(text), "%q", text)
+	}
+}
