@@ -238,6 +238,18 @@ func TestLeftoversOfKilledImportsGo(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "fclog-dataset.json"))
 }
 
+// An import that was killed before there was a dataset leaves as little.
+func TestLeftoversOfTheMarkerGo(t *testing.T) {
+	for _, left := range []string{"fclog-dataset.json.123", filepath.Join("_state", "files.json.456")} {
+		dir := t.TempDir()
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(left)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, left), []byte("{"), 0o600))
+		importInto(t, dir)
+		assert.NoFileExists(t, filepath.Join(dir, left))
+		assert.FileExists(t, filepath.Join(dir, "fclog-dataset.json"))
+	}
+}
+
 // Without locks another import may be at work on what is young.
 func TestLeftoversWithoutLocks(t *testing.T) {
 	dir := t.TempDir()

@@ -221,6 +221,7 @@ func (s *store) init() error {
 	if !s.shard.None() {
 		return s.makeMarker(raw)
 	}
+	s.dropLeftovers() // of an import that was killed while it wrote the marker
 	if err := s.replaceFile(filepath.Join(s.dir, markerFile), raw); err != nil {
 		return err
 	}
