@@ -19,6 +19,7 @@ type Estimate struct {
 	StaticSavingSpreadHigh   *int64         `json:"static_saving_spread_high"` // at their upper quartile
 	StaticSavingUSD          *float64       `json:"static_saving_usd"`         // negative: dearer
 	StaticSavingUSDHigh      *float64       `json:"static_saving_usd_high"`    // with the removals that are not certain
+	StaticSavingUSDShare     *float64       `json:"static_saving_usd_share"`   // static_saving_usd of the recorded cost, as far as that is known; nil too where it was 0
 	SavedCountedTokens       int64          `json:"saved_counted_tokens"`      // raw tokens, also without usage
 	CacheReadLost            *int64         `json:"cache_read_lost"`           // tokens no longer read from the cache because sent text changed or requests went
 	ClampedRequests          int64          `json:"clamped_requests"`          // whose cache read, with the recorded residual carried, was below 0 or above the input

@@ -207,12 +207,22 @@ func (s *sums) fill(e *Estimate, baseline Totals) {
 	e.StaticSavingTokensHigh = minus(baseline.InputTokens, high.InputTokens)
 	e.StaticSavingUSD = minus(baseline.CostUSD, total.CostUSD)
 	e.StaticSavingUSDHigh = minus(baseline.CostUSD, high.CostUSD)
+	e.StaticSavingUSDShare = ShareOfCost(e.StaticSavingUSD, baseline.CostUSD)
 	s.spread(e)
 	if e.StaticSavingTokens != nil && *baseline.InputTokens > 0 {
 		share := float64(*e.StaticSavingTokens) / float64(*baseline.InputTokens)
 		e.StaticSavingShare = &share
 	}
 	s.breakEven(e)
+}
+
+// ShareOfCost is a saving as a share of the recorded cost, negative where it is dearer;
+// nil where either is unknown, and where nothing was paid.
+func ShareOfCost(saved, cost *float64) *float64 {
+	if saved == nil || cost == nil || *cost <= 0 {
+		return nil
+	}
+	return new(*saved / *cost)
 }
 
 func minus[T int64 | float64](a, b *T) *T {

@@ -63,7 +63,7 @@ func TestReplayCommandLines(t *testing.T) {
 		{"replay LOG --model none-such --variant cap", 3, "", "no session matches the selection"},
 
 		{"replay LOG", 0, "compress & tail-reminders & unsupported & It is not the expected", "the usual variants"},
-		{"replay LOG -V cap:max=20 --format md", 0, "# fclog replay & | variant | saved | share | USD saved | removed | detours | break-even | pairs | verdict | & `cap:max=20`", ""},
+		{"replay LOG -V cap:max=20 --format md", 0, "# fclog replay & | variant | saved | share | USD saved | of cost | removed | detours | break-even | pairs | verdict | & `cap:max=20`", ""},
 		{"replay --demo -V mask --format json --compact", 0, `"file":"bundled session"`, ""},
 		{"replay LOG --calibrate", 0, "How often agents went back & Not checked", ""},
 
@@ -306,7 +306,7 @@ func TestReplayKeys(t *testing.T) {
 	v := out["variants"].([]any)[0]
 	for _, key := range []string{
 		"variant", "options", "requests", "input_tokens", "output_tokens", "cost_usd", "static_saving_tokens", "static_saving_output_tokens",
-		"static_saving_share", "static_saving_usd", "edited_items", "removed_requests_low", "removed_requests_high", "break_even_requests_tokens",
+		"static_saving_share", "static_saving_usd", "static_saving_usd_share", "edited_items", "removed_requests_low", "removed_requests_high", "break_even_requests_tokens",
 		"break_even_requests_usd", "detours", "trials_needed", "basis", "verdict", "warnings",
 	} {
 		assert.Contains(t, v, key)

@@ -76,7 +76,7 @@ func usdFigure(r *Replay) (page.Figure, bool) {
 	b := page.Bars{
 		ID: "usd", Title: "USD saved, variants side by side",
 		Desc:  "What the recorded requests would have cost less, with the prompt cache modelled. The line is what remains of it with the estimated detours.",
-		Heads: append(numbers("saved", "at most", "with many detours", "with few"), page.Column{Title: "verdict"}),
+		Heads: append(numbers("saved", "at most", "of cost", "with many detours", "with few"), page.Column{Title: "verdict"}),
 	}
 	for _, e := range r.Report.Variants {
 		if e.StaticSavingUSD == nil || e.Unsupported != nil || e.Idle() {
@@ -85,11 +85,14 @@ func usdFigure(r *Replay) (page.Figure, bool) {
 		size := *e.StaticSavingUSD
 		row := page.BarRow{Name: page.FromLog(term.Fit(e.Variant, maxHTMLCell)), Sub: page.Own(verdictOf(e)), Class: "good", MoreClass: "pale", Size: &size,
 			More: e.StaticSavingUSDHigh, Value: usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)}
+		if e.StaticSavingUSDShare != nil {
+			row.Value = term.Percent(*e.StaticSavingUSDShare) + " · " + row.Value
+		}
 		if size < 0 {
 			row.Class = "bad"
 		}
 		row.Low, row.High = leftOver(size, e.BreakEvenRequestsUSD, e.Detours)
-		row.Cells = []page.Cell{own(dearer(size)), own(term.Opt(e.StaticSavingUSDHigh, dearer)), own(term.Opt(row.Low, dearer)), own(term.Opt(row.High, dearer)), own(verdictOf(e))}
+		row.Cells = []page.Cell{own(dearer(size)), own(term.Opt(e.StaticSavingUSDHigh, dearer)), own(term.Opt(e.StaticSavingUSDShare, term.Percent)), own(term.Opt(row.Low, dearer)), own(term.Opt(row.High, dearer)), own(verdictOf(e))}
 		b.Rows = append(b.Rows, row)
 	}
 	return b.Figure(), len(b.Rows) > 0
@@ -165,7 +168,11 @@ func savedInWords(e replay.Estimate) string {
 		parts = append(parts, term.Percent(*e.StaticSavingShare)+" of the input tokens")
 	}
 	if e.StaticSavingUSD != nil && *e.StaticSavingUSD > 0 {
-		parts = append(parts, usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh))
+		usd := usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)
+		if e.StaticSavingUSDShare != nil {
+			usd += " (" + ofCost(*e.StaticSavingUSDShare) + ")"
+		}
+		parts = append(parts, usd)
 	}
 	if len(parts) == 1 && e.StaticSavingUSD != nil && *e.StaticSavingUSD > 0 {
 		return parts[0] + ", but no tokens: what is sent gets cheaper"

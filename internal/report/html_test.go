@@ -429,6 +429,11 @@ func TestReplayAndCompareChartsAreTheirNumbers(t *testing.T) {
 	}
 	assert.Len(t, rows, i)
 	assert.Positive(t, i)
+	rows = twin(t, parse(t, out.String()), "usd")
+	require.Len(t, rows, 4)
+	for i, want := range []string{"3.5 %", "1.6 %", "-196.6 %", "-22.3 %"} { // of $9.50: $0.33, $0.15, -$18.68, -$2.12
+		assert.Equal(t, want, rows[i][3])
+	}
 	rows = twin(t, parse(t, out.String()), "detours")
 	i = 0
 	for _, e := range replayed.Report.Variants {

@@ -16,8 +16,11 @@ const staticOnly = "**Saved** is the static part: what the recorded requests wou
 func replayTable(r *Replay, wide bool) section {
 	t := &table{columns: []column{
 		{title: "variant", flex: true, min: 18}, {title: "saved", number: true}, {title: "share", number: true}, {title: "USD saved", number: true},
-		{title: "removed", number: true},
 	}}
+	if wide {
+		t.columns = append(t.columns, column{title: "of cost", number: true})
+	}
+	t.columns = append(t.columns, column{title: "removed", number: true})
 	if wide {
 		t.columns = append(t.columns, column{title: "detours", number: true}, column{title: "break-even", number: true, optional: 1}, column{title: "pairs", number: true, optional: 2})
 	}
@@ -37,7 +40,7 @@ const verdicts = "**Free by rule** takes nothing that the model could miss; **be
 
 // legend explains the words of the table that need it.
 func legend(r *Replay) string {
-	s := "**Share** is of the recorded input, at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD; **none**: it already costs more."
+	s := "**Share** is of the recorded input, and **of cost** of all that the recorded requests cost, both at the low end of a range. **Removed** is requests taken out, a range where the log does not settle it. **Detours** is how many requests the model might add to get back what was cut; the saving is gone at **break-even**, in tokens / in USD; **none**: it already costs more."
 	s += " " + verdicts + " Below, **before** and **after** are the counted tokens of one text, or the input tokens of a removed request; **saved** is in provider tokens, over all requests that carried it. Removals that only the high end of a range holds say so."
 	for _, v := range r.Variants {
 		if v.Need != nil {
@@ -52,7 +55,11 @@ func replayRow(e replay.Estimate, v ReplayVariant, wide bool) row {
 	if wide {
 		tokens, usd = tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh), usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh)
 	}
-	cells := []cell{logged(e.Variant), plain(tokens), share(e.StaticSavingShare), plain(usd), plain(removedOf(e))}
+	cells := []cell{logged(e.Variant), plain(tokens), share(e.StaticSavingShare), plain(usd)}
+	if wide {
+		cells = append(cells, share(e.StaticSavingUSDShare))
+	}
+	cells = append(cells, plain(removedOf(e)))
 	if wide {
 		cells = append(cells, plain(detoursOf(e)), plain(breakEvenOf(e)), plain(term.Opt(e.TrialsNeeded, pairs)))
 	}
@@ -80,6 +87,9 @@ func replayNotes(e replay.Estimate, v ReplayVariant, wide bool) []string {
 	var side []string
 	if most := tokenRange(e.StaticSavingTokens, e.StaticSavingTokensHigh); strings.Contains(most, " to ") {
 		side = append(side, "saved "+most+", "+usdRange(e.StaticSavingUSD, e.StaticSavingUSDHigh))
+	}
+	if e.StaticSavingUSDShare != nil {
+		side = append(side, ofCost(*e.StaticSavingUSDShare))
 	}
 	side = append(side, "detours "+detoursOf(e))
 	if b := breakEvenOf(e); b != unknownPair {
@@ -126,6 +136,14 @@ func usdRange(low, high *float64) string {
 		return a
 	}
 	return a + " to " + dearer(*high)
+}
+
+// ofCost is a saving in USD as a share of all that was paid.
+func ofCost(v float64) string {
+	if v < 0 {
+		return term.Percent(-v) + " dearer"
+	}
+	return term.Percent(v) + " of the cost"
 }
 
 // dearer says in words what a negative saving is.

@@ -21,7 +21,7 @@ import (
 
 // sampleReplay is an invented replay with a variant of every sort. words stand
 // wherever text of a log or of the user may stand. Its figures go together: shares
-// are of 58.7M; pairs are 7.84 × 0.185² / ln²(1 - share); break-evens are the saving
+// are of 58.7M and $9.50; pairs are 7.84 × 0.185² / ln²(1 - share); break-evens are the saving
 // over an extra request of 244K tokens (250K with polls gone, 154K masked) and
 // $0.029; contributions are (before - after) × requests × the factor; the detours
 // of compress are the nets of its two strata, 0.68 + 0.09.
@@ -43,7 +43,7 @@ func sampleReplay(words string) *report.Replay {
 			Variants: []replay.Estimate{
 				{
 					Variant: "compress", Requests: 232, StaticSavingTokens: ptr(int64(2_010_000)), StaticSavingTokensHigh: ptr(int64(2_010_000)), StaticSavingShare: ptr(0.0342),
-					StaticSavingUSD: ptr(0.33), StaticSavingUSDHigh: ptr(0.33), StaticSavingSpreadLow: ptr(int64(1_900_000)), StaticSavingSpreadHigh: ptr(int64(2_120_000)),
+					StaticSavingUSD: ptr(0.33), StaticSavingUSDShare: ptr(0.0347), StaticSavingUSDHigh: ptr(0.33), StaticSavingSpreadLow: ptr(int64(1_900_000)), StaticSavingSpreadHigh: ptr(int64(2_120_000)),
 					SavedCountedTokens: 1_914_286, CacheReadLost: ptr(int64(0)), EditedItems: 2,
 					BreakEvenRequestsTokens: ptr(8.2), BreakEvenRequestsUSD: ptr(11.4), TrialsNeeded: ptr(int64(222)),
 					Detours: &replay.Detours{Expected: 0.77, Low: 0.3, High: 1.9, Evidence: replay.Evidence{
@@ -57,20 +57,20 @@ func sampleReplay(words string) *report.Replay {
 				},
 				{
 					Variant: "inline-batching", Requests: 222, StaticSavingTokens: ptr(int64(624_000)), StaticSavingTokensHigh: ptr(int64(2_360_000)), StaticSavingShare: ptr(0.0106),
-					StaticSavingUSD: ptr(0.15), StaticSavingUSDHigh: ptr(0.55), StaticSavingOutputTokens: ptr(int64(5290)), SavedCountedTokens: 600_000,
+					StaticSavingUSD: ptr(0.15), StaticSavingUSDShare: ptr(0.0158), StaticSavingUSDHigh: ptr(0.55), StaticSavingOutputTokens: ptr(int64(5290)), SavedCountedTokens: 600_000,
 					RemovedRequestsLow: 10, RemovedRequestsHigh: 33, BreakEvenRequestsTokens: ptr(2.5), BreakEvenRequestsUSD: ptr(5.2), TrialsNeeded: ptr(int64(2363)),
 					Basis: "counted with the model's own tokenizer", Verdict: replay.BelowTheNoise, Top: top[1:],
 				},
 				{
 					Variant: "mask:keep=5,batch=10+compress:profile=careful", Requests: 232, StaticSavingTokens: ptr(int64(23_000_000)), StaticSavingTokensHigh: ptr(int64(23_000_000)),
-					StaticSavingShare: ptr(0.392), StaticSavingUSD: ptr(-18.68), StaticSavingUSDHigh: ptr(-18.68), SavedCountedTokens: 22_000_000, CacheReadLost: ptr(int64(31_000_000)),
+					StaticSavingShare: ptr(0.392), StaticSavingUSD: ptr(-18.68), StaticSavingUSDShare: ptr(-1.9663), StaticSavingUSDHigh: ptr(-18.68), SavedCountedTokens: 22_000_000, CacheReadLost: ptr(int64(31_000_000)),
 					EditedItems: 412, BreakEvenRequestsTokens: ptr(149.0), BreakEvenRequestsUSD: ptr(0.0), TrialsNeeded: ptr(int64(2)),
 					Detours: &replay.Detours{Expected: 242, Low: 87.2, High: 392, Evidence: replay.Evidence{Edits: 412, Source: "these logs"}},
 					Basis:   "calibrated: 1.05 provider tokens for one counted", Verdict: replay.Risky, Warnings: []string{"fewer tokens, but dearer", words}, Top: top[:1],
 				},
-				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), SavedCountedTokens: -8_000_000, AddedRequests: 68, TrialsNeeded: ptr(int64(14)), Verdict: replay.Risky, Basis: "counted with the model's own tokenizer"},
+				{Variant: "serialize", Requests: 300, StaticSavingTokens: ptr(int64(-9_000_000)), StaticSavingShare: ptr(-0.153), StaticSavingUSD: ptr(-2.12), StaticSavingUSDShare: ptr(-0.2232), SavedCountedTokens: -8_000_000, AddedRequests: 68, TrialsNeeded: ptr(int64(14)), Verdict: replay.Risky, Basis: "counted with the model's own tokenizer"},
 				{Variant: words, SavedCountedTokens: 1200, EditedItems: 3, Basis: "none", TrialsNeeded: nil},
-				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0)},
+				{Variant: "dedup-reads", Requests: 232, StaticSavingTokens: ptr(int64(0)), StaticSavingShare: ptr(0.0), StaticSavingUSD: ptr(0.0), StaticSavingUSDShare: ptr(0.0)},
 				{Variant: "drop-unused-tools", Unsupported: ptr("the log does not hold the tool definitions"), Basis: "none"},
 			},
 			CacheModel: replay.CacheError{
@@ -160,6 +160,7 @@ func TestSampleReplayGoesTogether(t *testing.T) {
 	requests, input := float64(r.Baseline.Requests), float64(*r.Baseline.InputTokens)
 	for _, e := range r.Variants[:4] {
 		assert.InDelta(t, float64(*e.StaticSavingTokens)/input, *e.StaticSavingShare, 5e-4, e.Variant)
+		assert.InDelta(t, *e.StaticSavingUSD / *r.Baseline.CostUSD, *e.StaticSavingUSDShare, 1e-4, e.Variant)
 		assert.Equal(t, r.Baseline.Requests-e.RemovedRequestsLow+e.AddedRequests, e.Requests, e.Variant)
 		ratio := math.Log(1 - *e.StaticSavingShare)
 		assert.EqualValues(t, max(2, math.Ceil(2.8*2.8*0.185*0.185/(ratio*ratio))), *e.TrialsNeeded, e.Variant)
@@ -192,15 +193,20 @@ func TestSampleReplayGoesTogether(t *testing.T) {
 func TestReplayRowsSayWhatIsKnown(t *testing.T) {
 	out := replayOutput(t, sampleReplay("own"), 160, false)
 	for _, want := range []string{
-		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.15 to \$0\.55 +10–33 +none +2\.5 / 5\.2 +2,363 +below the noise`,
-		`(?m)^  mask.* \$18\.68 dearer +0 +242 \(87\.2–392\) +149 / none +2 +risky`,
-		`(?m)^  drop-unused-tools +– +– +– +– +– +– / – +– +unsupported +the log does not hold`,
+		`(?m)^  inline-batching +624K to 2\.36M +1\.1 % +\$0\.15 to \$0\.55 +1\.6 % +10–33 +none +2\.5 / 5\.2 +2,363 +below the noise`,
+		`(?m)^  mask.* \$18\.68 dearer +-196\.6 % +0 +242 \(87\.2–392\) +149 / none +2 +risky`,
+		`(?m)^  drop-unused-tools +– +– +– +– +– +– +– / – +– +unsupported +the log does not hold`,
 		`(?m)^  dedup-reads .* – +nothing to change here`,
-		`(?m)^  own +– +– +– +0 +none +– / – +– +– +no usage in the log;`,
-		`(?m)^  serialize +-9\.00M +-15\.3 % +\$2\.12 dearer +0 .*68 requests added`,
+		`(?m)^  own +– +– +– +– +0 +none +– / – +– +– +no usage in the log;`,
+		`(?m)^  serialize +-9\.00M +-15\.3 % +\$2\.12 dearer +-22\.3 % +0 .*68 requests added`,
 	} {
 		assert.Regexp(t, want, out)
 	}
+	// In 80 columns the share of the cost stands below.
+	narrow := replayOutput(t, sampleReplay("own"), 80, false)
+	assert.Contains(t, narrow, "    3.5 % of the cost · detours 0.8")
+	assert.Contains(t, narrow, "    196.6 % dearer · detours 242")
+	assert.NotContains(t, strings.Split(narrow, "drop-unused-tools")[1][:120], "of the cost")
 }
 
 func TestReplayJSONKeepsUnknown(t *testing.T) {
@@ -211,7 +217,7 @@ func TestReplayJSONKeepsUnknown(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
 	require.Len(t, got.Variants, 7)
-	for _, key := range []string{"static_saving_tokens", "static_saving_usd", "detours", "trials", "ab_command", "unsupported"} {
+	for _, key := range []string{"static_saving_tokens", "static_saving_usd", "static_saving_usd_share", "detours", "trials", "ab_command", "unsupported"} {
 		value, there := got.Variants[4][key]
 		assert.True(t, there, key)
 		assert.Nil(t, value, key)

@@ -189,6 +189,7 @@ func TestByHand(t *testing.T) {
 	assert.Equal(t, int64(340), *r.Estimate.StaticSavingTokens)
 	assert.InDelta(t, 0.34, *r.Estimate.StaticSavingShare, 1e-12)
 	assert.InDelta(t, 21e-9, *r.Estimate.StaticSavingUSD, 1e-18)
+	assert.InDelta(t, 21.0/(1000*1000), *r.Estimate.StaticSavingUSDShare, 1e-12)
 	assert.InDelta(t, 340.0/(150.0/3), *r.Estimate.BreakEvenRequestsTokens, 1e-12)
 	v := r.Fleet
 	assert.Equal(t, []int64{3, 2, 1, 0}, []int64{v.Known, v.Winners, v.Losers, v.Unchanged})

@@ -161,6 +161,7 @@ func (s *Sum) estimate(o Setting) replay.Estimate {
 	e.StaticSavingTokens, e.StaticSavingTokensHigh, e.StaticSavingOutputTokens = s.saved.value(), s.high.value(), s.output.value()
 	e.StaticSavingSpreadLow, e.StaticSavingSpreadHigh = s.spreadLow.value(), s.spreadHigh.value()
 	e.StaticSavingUSD, e.StaticSavingUSDHigh = dollars(s.savedUSD.value()), dollars(s.highUSD.value())
+	e.StaticSavingUSDShare = replay.ShareOfCost(e.StaticSavingUSD, dollars(s.base.USD))
 	e.SavedCountedTokens, e.CacheReadLost, e.ClampedRequests = s.base.Counted-s.variant.Counted, s.lost.value(), s.clamped
 	e.EditedItems, e.RemovedRequestsLow, e.RemovedRequestsHigh, e.AddedRequests = s.edited, s.removedLow, s.removedHigh, s.added
 	if e.StaticSavingTokens != nil && s.base.Input != nil && *s.base.Input > 0 {
