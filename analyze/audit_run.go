@@ -28,6 +28,9 @@ func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
+	if err := a.audit.withoutSecrets(); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
 	return a.audit, nil
 }
 

@@ -76,6 +76,9 @@ func RunCharts(ctx context.Context, db *DB, audit *Audit) (*Charts, error) {
 			return nil, fmt.Errorf("charts: %w", err)
 		}
 	}
+	if err := c.charts.withoutSecrets(); err != nil {
+		return nil, fmt.Errorf("charts: %w", err)
+	}
 	return c.charts, nil
 }
 

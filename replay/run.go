@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fclog/fclog/internal/bug"
+	"github.com/fclog/fclog/internal/redact"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout"
 )
@@ -83,7 +84,22 @@ func (e *Engine) Run(ctx context.Context, recs []Recording, uses []Use, o RunOpt
 		}
 		report.Variants = append(report.Variants, estimate(recs, results, u, use, report, o))
 	}
+	if err := report.withoutSecrets(); err != nil {
+		return nil, fmt.Errorf("replaying: %w", err)
+	}
 	return report, nil
+}
+
+// withoutSecrets takes keys and passwords out of the commands and paths that a report
+// names: it is passed on.
+func (r *Report) withoutSecrets() error {
+	var names []*string
+	for _, v := range r.Variants {
+		for i := range v.Top {
+			names = append(names, &v.Top[i].What)
+		}
+	}
+	return redact.Each(names)
 }
 
 // each calls work for 0 to n-1, a bounded number at a time.

@@ -254,6 +254,50 @@ func TestRedactedImport(t *testing.T) {
 	assert.Equal(t, 0, h.run("audit", dir, "--redact").code)
 }
 
+// TestReportsNameNoKeys: reports name the commands and paths of the heaviest calls
+// without being asked, and without the keys in them; what is no key stays. Texts that
+// are asked for are shown as they are.
+func TestReportsNameNoKeys(t *testing.T) {
+	t.Parallel()
+	log := logWithSecrets(t)
+	const (
+		header = "Authorization: Bearer [redacted:authorization:1]"
+		folder = "/src/[redacted:github-token:1]/main.go"
+	)
+	for _, c := range []struct {
+		args string
+		want []string
+	}{
+		{"audit LOG --width 160", nil},
+		{"audit LOG --format md", []string{header, folder}},
+		{"audit LOG --format json", []string{header, folder}},
+		{"audit LOG --format html", []string{header, folder}},
+		{"replay LOG --variant cap:max=20 --details --width 160", nil},
+		{"replay LOG --variant cap:max=20 --details --format md", nil},
+		{"replay LOG --variant cap:max=20 --format json", []string{"[redacted:"}},
+		{"replay LOG --variant cap:max=20 --format html", nil},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			t.Parallel()
+			got := newHome(t).run(strings.Fields(strings.ReplaceAll(c.args, "LOG", log))...)
+			require.Equal(t, 0, got.code, got.stderr)
+			for _, s := range secrets {
+				for _, part := range []string{s, s[:9], s[len(s)-9:]} {
+					assert.NotContains(t, got.stdout, part)
+				}
+			}
+			plain := strings.NewReplacer("&#39;", "'", `\\`, "").Replace(got.stdout)
+			for _, want := range c.want {
+				assert.Contains(t, plain, want)
+			}
+		})
+	}
+	asked := newHome(t).run("query", log, "SELECT text FROM texts", "--format", "csv")
+	for _, s := range secrets {
+		assert.Contains(t, asked.stdout, s)
+	}
+}
+
 // TestRedactedReports: every command that can show text, with every way to make it
 // do so.
 func TestRedactedReports(t *testing.T) {
