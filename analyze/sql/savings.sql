@@ -9,7 +9,8 @@
 -- or could have been one with the next, with it and its answer afterwards. repeats-and-re-reads: calls and results of strict repeats
 -- and of overlapping re-reads, polls and to-do lists apart. serial-chains: requests that one wide response would
 -- have saved. cache-breaks: tokens sent again because the cached prefix ended early; they are paid for at the full
--- or write price, not fewer tokens are sent.
+-- or write price, not fewer tokens are sent. No row takes more from a session than its requests sent, whatever content
+-- the log holds for them.
 --
 -- Columns:
 --   technique         name
@@ -31,14 +32,18 @@ sized AS (
          CASE WHEN k.calibrated THEN i.prefix_tokens * coalesce(i.billed_tokens / nullif(i.carried_tokens, 0), 1) ELSE i.prefix_tokens::DOUBLE END AS prefix_once
   FROM carried_items i CROSS JOIN known k
 ),
+sent AS (
+  SELECT session_id, sum(input_tokens)::DOUBLE AS tokens FROM requests WHERE counts GROUP BY session_id
+),
 shell AS (
-  SELECT sum(i.once) AS once, sum(i.carried) AS carried
+  SELECT c.session_id AS session_id, sum(i.once) AS once, sum(i.carried) AS carried
   FROM calls c
   JOIN sized i ON i.part = c.part AND i.session_id = c.session_id AND i.item = c.result_item
   WHERE c.class = 'shell'
+  GROUP BY c.session_id
 ),
 prefixes AS (
-  SELECT sum(prefix_once) AS once, sum(prefix_carried) AS carried FROM sized WHERE prefix_once > 0
+  SELECT session_id, sum(prefix_once) AS once, sum(prefix_carried) AS carried FROM sized WHERE prefix_once > 0 GROUP BY session_id
 ),
 least_unlogged AS (
   SELECT part, session_id, chain, tenth(unlogged_tokens) AS tokens
@@ -53,27 +58,32 @@ constant AS (
   WHERE r.counts AND r.unlogged_tokens IS NOT NULL
 ),
 unlogged AS (
-  SELECT (SELECT sum(tokens) FROM (SELECT max(tokens) AS tokens FROM constant GROUP BY part, session_id)) AS once,
-         sum(greatest(least(unlogged_tokens, tokens), 0)) AS carried
+  SELECT part, session_id, max(tokens) AS once, sum(greatest(least(unlogged_tokens, tokens), 0)) AS carried
   FROM constant
+  GROUP BY part, session_id
 ),
 block AS (
-  SELECT coalesce(sum(i.once), 0) + coalesce((SELECT once FROM unlogged), 0) AS once,
-         coalesce(sum(i.carried), 0) + coalesce((SELECT carried FROM unlogged), 0) AS carried
-  FROM sized i
-  WHERE i.kind IN ('system_prompt', 'tool_definitions', 'project_context', 'reminder')
+  SELECT x.session_id AS session_id, sum(x.once) AS once, sum(x.carried) AS carried
+  FROM (
+    SELECT session_id, once, carried FROM unlogged
+    UNION ALL
+    SELECT session_id, once, carried FROM sized WHERE kind IN ('system_prompt', 'tool_definitions', 'project_context', 'reminder')
+  ) x
+  GROUP BY x.session_id
 ),
 background AS (
-  SELECT tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests_high AS requests FROM polling_episodes
+  SELECT session_id, tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests_high AS requests FROM polling_episodes
   UNION ALL
-  SELECT tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests FROM removable_notifications
+  SELECT session_id, tokens, carried_tokens, billed_tokens, input_tokens, output_tokens, requests FROM removable_notifications
 ),
 inline AS (
-  SELECT sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens::DOUBLE END) AS once,
-         sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens::DOUBLE END) AS input,
+  SELECT p.session_id AS session_id,
+         sum(CASE WHEN k.calibrated THEN p.tokens * coalesce(p.billed_tokens / nullif(p.carried_tokens, 0), 1) ELSE p.tokens::DOUBLE END) AS once,
+         sum(coalesce(p.input_tokens, 0) + CASE WHEN k.calibrated THEN p.billed_tokens ELSE p.carried_tokens::DOUBLE END) AS carried,
          sum(coalesce(p.output_tokens, 0)) AS output,
          sum(p.requests) AS requests
   FROM background p CROSS JOIN known k
+  GROUP BY p.session_id
 ),
 again AS (
   SELECT part, session_id, call FROM calls
@@ -82,10 +92,28 @@ again AS (
   SELECT part, session_id, call FROM overlapping_reads
 ),
 repeats AS (
-  SELECT sum(i.once) AS once, sum(i.carried) AS carried
+  SELECT i.session_id AS session_id, sum(i.once) AS once, sum(i.carried) AS carried
   FROM again a
   JOIN calls c USING (part, session_id, call)
   JOIN sized i ON i.part = c.part AND i.session_id = c.session_id AND i.item IN (c.args_item, c.result_item)
+  GROUP BY i.session_id
+),
+content AS (
+  SELECT 1 AS place, session_id, once, carried, 0 AS output, NULL AS requests FROM shell
+  UNION ALL SELECT 2, session_id, once, carried, 0, NULL FROM prefixes
+  UNION ALL SELECT 3, session_id, once, carried, 0, NULL FROM block
+  UNION ALL SELECT 4, session_id, once, carried, output, requests FROM inline
+  UNION ALL SELECT 5, session_id, once, carried, 0, NULL FROM repeats
+),
+bounded AS (
+  SELECT c.place AS place,
+         sum(CASE WHEN k.calibrated AND c.once > s.tokens THEN s.tokens ELSE c.once END) AS once,
+         sum(CASE WHEN k.calibrated AND c.carried > s.tokens THEN s.tokens ELSE c.carried END) AS input,
+         sum(c.output) AS output, sum(c.requests) AS requests
+  FROM content c
+  LEFT JOIN sent s ON s.session_id = c.session_id
+  CROSS JOIN known k
+  GROUP BY c.place
 ),
 serial AS (
   SELECT sum(coalesce(input_tokens, 0)) AS input, sum(coalesce(output_tokens, 0)) AS output, sum(removable_requests) AS requests
@@ -94,12 +122,18 @@ serial AS (
 breaks AS (
   SELECT sum(resent_tokens) AS carried FROM steps WHERE cause IS NOT NULL
 ),
+names(place, technique, removes, estimated) AS (
+  SELECT 1, 'output-compression', false, false
+  UNION ALL SELECT 2, 'line-number-prefixes', false, false
+  UNION ALL SELECT 3, 'recurring-block', false, coalesce((SELECT sum(carried) FROM unlogged), 0) > 0
+  UNION ALL SELECT 4, 'inline-batching', true, true
+  UNION ALL SELECT 5, 'repeats-and-re-reads', false, false
+),
 rows(place, technique, once, input, output, requests, estimated) AS (
-  SELECT 1, 'output-compression', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM shell
-  UNION ALL SELECT 2, 'line-number-prefixes', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM prefixes
-  UNION ALL SELECT 3, 'recurring-block', once, carried, 0, NULL, coalesce((SELECT carried FROM unlogged), 0) > 0 FROM block
-  UNION ALL SELECT 4, 'inline-batching', coalesce(once, 0), coalesce(input, 0), coalesce(output, 0), coalesce(requests, 0), true FROM inline
-  UNION ALL SELECT 5, 'repeats-and-re-reads', coalesce(once, 0), coalesce(carried, 0), 0, NULL, false FROM repeats
+  SELECT n.place, n.technique, coalesce(b.once, 0), coalesce(b.input, 0), coalesce(b.output, 0),
+         CASE WHEN n.removes THEN coalesce(b.requests, 0) END, n.estimated
+  FROM names n
+  LEFT JOIN bounded b ON b.place = n.place
   UNION ALL SELECT 6, 'serial-chains', NULL, coalesce(input, 0)::DOUBLE, coalesce(output, 0), coalesce(requests, 0), true FROM serial
   UNION ALL SELECT 7, 'cache-breaks', NULL, coalesce(carried, 0)::DOUBLE, 0, NULL, false FROM breaks
 )
