@@ -2,6 +2,7 @@ package codex
 
 import (
 	"github.com/fclog/fclog/rollout/logfile"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,7 +33,25 @@ func TestContextOverflowRestartsTheTotal(t *testing.T) {
 	s := l.read(t)
 	assert.Equal(t, []int64{100, 60}, inputs(s))
 	// 160 tokens of input in two requests; the running total knows only of 60.
-	assert.Equal(t, []string{"totals-disagree"}, problemKinds(s))
+	require.Equal(t, []string{"totals-disagree"}, problemKinds(s))
+	assert.Equal(t, "the requests add up to 160 input and 15 output tokens, the log's own running total ends at 60 and 5 (restarts of it: 1); the requests are used", s.Problems[0].Detail)
+}
+
+// The client's own count of what it will send, 623, stands in the place of a last
+// usage; what the provider counted is the request's, and no problem.
+func TestClientsOwnCountIsNoUsage(t *testing.T) {
+	estimate := `{"type":"token_count","info":{"total_token_usage":{"input_tokens":388,"cached_input_tokens":128,"output_tokens":12,"reasoning_output_tokens":0,"total_tokens":400},"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":623}}}`
+	reported := strings.ReplaceAll(estimate, `"last_token_usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0,"reasoning_output_tokens":0,"total_tokens":623}`,
+		`"last_token_usage":{"input_tokens":388,"cached_input_tokens":128,"output_tokens":12,"reasoning_output_tokens":0,"total_tokens":400}`)
+	for name, events := range map[string][]string{"after it": {reported, estimate}, "twice": {reported, estimate, estimate}, "between equal ones": {reported, estimate, reported}} {
+		l := start().message("assistant", "Working.")
+		for _, e := range events {
+			l.add("event_msg", e)
+		}
+		s := l.read(t)
+		assert.Equal(t, sums{requests: 1, input: 388, cacheRead: 128, output: 12}, sumOf(s), name)
+		assert.Empty(t, s.Problems, name)
+	}
 }
 
 func TestResumeRepeatsTheOldTotal(t *testing.T) {
