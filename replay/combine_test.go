@@ -104,6 +104,34 @@ func TestCombinationAddsUp(t *testing.T) {
 	})
 }
 
+// Two findings about one text take it away once: 500 in two requests are 1,000, of
+// which a cut to 200 saves 600 and one to 100 saves 800. Together they save what the
+// later one leaves, never 1,400.
+func TestOneTextIsSavedOnce(t *testing.T) {
+	e, rec := handEngine(t), three(time.Minute).recording(t)
+	drop := Edit{Span: 1, From: 2, Drop: true, Call: -1}
+	for _, c := range []struct {
+		name  string
+		edits []Edit // one plan each
+		want  int64
+	}{
+		{"to 200", []Edit{edit(1, 2, 200)}, 2 * 300},
+		{"to 100", []Edit{edit(1, 2, 100)}, 2 * 400},
+		{"to 200, then to 100", []Edit{edit(1, 2, 200), edit(1, 2, 100)}, 2 * 400},
+		{"to 200, then gone one request later", []Edit{edit(1, 2, 200), {Span: 1, From: 3, Drop: true, Call: -1}}, 300 + 500},
+		{"to 200, then gone", []Edit{edit(1, 2, 200), drop}, 2 * 500},
+		{"gone twice", []Edit{drop, drop}, 2 * 500},
+		{"gone, then to 200", []Edit{drop, edit(1, 2, 200)}, 2 * 500},
+	} {
+		var steps []Step
+		for _, x := range c.edits {
+			steps = append(steps, fixed("x", Plan{Edits: []Edit{x}}).Steps[0])
+		}
+		o := e.Evaluate(rec, e.Plan(t.Context(), rec, Use{Steps: steps}), false)
+		assert.Equal(t, c.want, 10_700-*o.Total.InputTokens, c.name)
+	}
+}
+
 // Plans that fit nothing change nothing and never crash.
 func TestSenselessPlans(t *testing.T) {
 	rec := three(time.Minute).recording(t)
