@@ -62,6 +62,11 @@ func TestClassify(t *testing.T) {
 		{"paging the stored output", stored, []act{paged}, Recovered},
 		{"paging another output", sh("make").truncated(), []act{paged}, Nothing},
 		{"waiting for more of a log", sh("sleep 5 && tail -5 out.log").truncated(), []act{sh("sleep 9 && tail -50 out.log")}, Rerun},
+		{"an empty result, once more", sh("./check").gave(""), []act{sh("./check")}, Rerun},
+		{"an empty result, in a loop", sh("./check").gave(""), []act{sh("./check"), sh("./check"), sh("./check")}, Rerun},
+		{"a filter's few lines, without the filter", sh("go test ./... | tail -1").gave("FAIL"), []act{sh("go test ./...")}, Recovered},
+		{"a filter's few lines, with more of them", sh("go test ./... | tail -1").gave("FAIL"), []act{sh("go test ./... | tail -80")}, Recovered},
+		{"a search that found nothing, wider", grep("GitCommit", "/p/t/a.go").gave(""), []act{grep("GitCommit", "/p")}, Nothing},
 		{"whole outputs too", sh("grep -i error app.log | tail"), []act{sh("tail -30 app.log")}, Recovered},
 	}
 	for _, c := range cases {

@@ -85,6 +85,8 @@ func TestRepeats(t *testing.T) {
 		{"a command that may write resets", []callSpec{a, do("make"), a}, []int{-1, -1, 0}, []int{-1, -1, -1}},
 		{"a command that looks does not", []callSpec{a, look("ls"), a}, []int{-1, -1, 0}, []int{-1, -1, 0}},
 		{"a writing command right after itself", []callSpec{do("make"), do("make")}, []int{-1, 0}, []int{-1, 0}},
+		{"a loop", []callSpec{do("make"), do("make"), do("make"), do("make")}, []int{-1, 0, 0, 0}, []int{-1, 0, 1, 2}},
+		{"a loop of two", []callSpec{look("ls a"), look("ls b"), look("ls a"), look("ls b")}, []int{-1, -1, 0, 1}, []int{-1, -1, 0, 1}},
 		{"a compaction resets", []callSpec{a, {tool: "compact"}, a}, []int{-1, 0}, []int{-1, -1}},
 		{"other range", []callSpec{read(`{"path":"a","offset":1}`), read(`{"path":"a","offset":9}`)}, []int{-1, -1}, []int{-1, -1}},
 		{"spelling", []callSpec{read(`{"path":"a","offset":"9"}`), read(`{"offset":9,"path":" a ","limit":null}`)}, []int{-1, -1}, []int{-1, 0}},
