@@ -285,6 +285,70 @@ func TestRepeatedImagesAreNotTheirBytes(t *testing.T) {
 	}
 }
 
+// TestSubAgentsAreSaidToBeIn: a session's own figures and those with its sub-agents
+// stand side by side, and a sub-agent whose log is gone is named, not passed over.
+func TestSubAgentsAreSaidToBeIn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	spawn := func(id, agent string) string {
+		return fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Task","input":{"subagent_type":"Explore","prompt":"Find %s"}}`, id, agent)
+	}
+	done := func(n int, id, agent string) string {
+		line := strings.Replace(asked("main", n, "RESULT"), `"RESULT"`, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":"Found"}]`, id), 1)
+		return strings.TrimSuffix(line, "}") + fmt.Sprintf(`,"toolUseResult":{"status":"completed","agentId":%q}}`, agent)
+	}
+	log := filepath.Join(h.dir, "logs", "main.jsonl")
+	mustWrite(t, log, logOf(asked("main", 0, "Begin"),
+		said("main", 1, "m1", 100, 0, 5, spawn("c1", "x1")), done(2, "c1", "x1"),
+		said("main", 3, "m2", 20, 100, 6, spawn("c2", "x2")), done(4, "c2", "x2"),
+		said("main", 5, "m3", 30, 120, 7, words("Done"))))
+	child := func(agent string, input int) string {
+		path := filepath.Join(h.dir, "logs", "main", "subagents", "agent-"+agent+".jsonl")
+		text := logOf(asked("main", 0, "Find "+agent), said("main", 1, "m-"+agent, input, 0, 9, words("Found")))
+		mustWrite(t, path, strings.ReplaceAll(text, `"isSidechain":false`, `"isSidechain":true,"agentId":"`+agent+`"`))
+		mustWrite(t, strings.TrimSuffix(path, ".jsonl")+".meta.json", fmt.Sprintf(`{"agentType":"Explore","toolUseId":"c%s"}`, agent[1:]))
+		return path
+	}
+	child("x1", 3000)
+	second := child("x2", 4000)
+	const own = 100 + 120 + 150
+	type sums struct {
+		Input *int64 `json:"input_tokens"`
+	}
+	audited := func() (shares map[string][2]int64, all int64, leftOut int64) {
+		got := h.run("audit", filepath.Join(h.dir, "logs"), "--format", "json")
+		require.Equal(t, 0, got.code, got.stderr)
+		var a struct {
+			Totals   sums
+			Sessions []struct {
+				ID             string `json:"session_id"`
+				Own, Inclusive sums
+			}
+			LeftOut struct {
+				N int64 `json:"sub_agent_sessions"`
+			} `json:"left_out"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &a))
+		shares = map[string][2]int64{}
+		for _, s := range a.Sessions {
+			shares[s.ID] = [2]int64{*s.Own.Input, *s.Inclusive.Input}
+		}
+		return shares, *a.Totals.Input, a.LeftOut.N
+	}
+	shares, all, leftOut := audited()
+	assert.Equal(t, map[string][2]int64{"main": {own, own + 7000}, "main/x1": {3000, 3000}, "main/x2": {4000, 4000}}, shares)
+	assert.Equal(t, []int64{own + 7000, 0}, []int64{all, leftOut})
+	text := h.run("audit", log, "--width", "120").stdout
+	assert.Regexp(t, `main agent +3 +370 +5\.0 %`, text)
+	assert.Regexp(t, `sub-agents +2 +7\.00K +95\.0 %`, text)
+
+	require.NoError(t, os.Remove(second))
+	shares, all, leftOut = audited()
+	assert.Equal(t, map[string][2]int64{"main": {own, own + 3000}, "main/x1": {3000, 3000}}, shares)
+	assert.Equal(t, []int64{own + 3000, 1}, []int64{all, leftOut})
+	assert.Contains(t, h.run("audit", log, "--width", "120").stdout, "Left out: 1 sub-agent session")
+}
+
 // hole writes a log whose middle line holds size NUL bytes that take no room on disk.
 func hole(t *testing.T, path, head, tail string, size int64) {
 	t.Helper()
