@@ -36,6 +36,35 @@ func TestCompressSavesWhatItLeavesOut(t *testing.T) {
 	assert.Zero(t, p.Edits[0].Call)
 }
 
+// What the agent's own head cut off was never sent and is nobody's saving; a command
+// run again saves again what it sends, and no more; and what was paged back in is
+// counted as it is. Compressed, 20 lines of two words become five and a marker of 13: 40 - 23.
+// Capped at 44 of 150 characters they become three lines (21 characters), two (15, as
+// the third last begins one character too early) and a marker of 8: 40 - 18.
+func TestBaselineIsWhatTheModelGot(t *testing.T) {
+	text := lines("step %d", 1, 20)
+	const compress, compressed = "compress:head=2,tail=3,min=10", 2*20 - (2*5 + 13)
+	const cut, capped = "cap:max=44,head=0.5", 2*20 - (2*5 + 8)
+	all, head := shellCall("c1", "make all"), shellCall("c1", "make all 2>&1 | head -20")
+	paged := rollout.Call{ID: "c2", Tool: "output", Class: rollout.RetrieveTool, Recovers: "c1", ReadOnly: true}
+	for _, c := range []struct {
+		name, spec string
+		m          *maker
+		want       []int64 // of every request
+	}{
+		{"the command as it is", compress, newMaker().request(100).call(all, text).request(150).request(160), []int64{0, compressed, compressed}},
+		{"through its own head", compress, newMaker().request(100).call(head, text).request(150).request(160), []int64{0, 0, 0}},
+		{"run again", compress, newMaker().request(100).call(all, text).request(150).call(shellCall("c2", "make all"), text).request(200), []int64{0, compressed, 2 * compressed}},
+		{"paged back", compress, newMaker().request(100).call(all, text).request(150).call(paged, text).request(200), []int64{0, compressed, compressed}},
+		{"capped", cut, newMaker().request(100).call(all, text).request(150).request(160), []int64{0, capped, capped}},
+		{"capped, 20 lines of however many", cut, newMaker().request(100).call(head, text).request(150).request(160), []int64{0, capped, capped}},
+		{"nothing left to cap", cut, newMaker().request(100).call(shellCall("c1", "make all 2>&1 | head -5"), lines("step %d", 1, 5)).request(110), []int64{0, 0}},
+	} {
+		v := c.m.view(t)
+		assert.Equal(t, c.want, saved(v, plan(t, v, c.spec)), c.name)
+	}
+}
+
 func TestCompressLeavesAlone(t *testing.T) {
 	text := lines("step %d", 1, 200)
 	for name, call := range map[string]rollout.Call{
