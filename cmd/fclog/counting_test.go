@@ -349,6 +349,42 @@ func TestSubAgentsAreSaidToBeIn(t *testing.T) {
 	assert.Contains(t, h.run("audit", log, "--width", "120").stdout, "Left out: 1 sub-agent session")
 }
 
+// TestLoopsAreRepeats: a command that tells the agent nothing, so that it runs it
+// again and again, is told as what it is, and what the loop left in later requests.
+func TestLoopsAreRepeats(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := filepath.Join(h.dir, "a.jsonl")
+	const times = 5
+	for _, result := range []string{"", "ok"} {
+		lines := []string{asked("a", 0, "Check it")}
+		for i := range times {
+			id := fmt.Sprint("c", i)
+			lines = append(lines, said("a", 1+2*i, fmt.Sprint("m", i), 1000+10*i, 0, 5, fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Bash","input":{"command":"./check all"}}`, id)))
+			lines = append(lines, strings.Replace(asked("a", 2+2*i, "RESULT"), `"RESULT"`, fmt.Sprintf(`[{"type":"tool_result","tool_use_id":%q,"content":%q}]`, id, result), 1))
+		}
+		mustWrite(t, path, logOf(append(lines, said("a", 1+2*times, "last", 1100, 0, 5, words("I give up")))...))
+		got := h.run("audit", path, "--format", "json")
+		require.Equal(t, 0, got.code, got.stderr)
+		type repeated struct {
+			Class          string
+			Times, Repeats int64
+			Strict         int64 `json:"strict_repeats"`
+			Tokens         int64
+			CarriedTokens  int64 `json:"carried_tokens"`
+		}
+		var a struct {
+			Polling struct{ Polls int64 }
+			Repeats []repeated `json:"repeated_calls"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.stdout), &a))
+		// "ok" is one token. The four results but the first are carried by 4, 3, 2 and 1 requests.
+		size := int64(len(result) / 2)
+		assert.Equal(t, []repeated{{"shell", times, times - 1, times - 1, 4 * size, (4 + 3 + 2 + 1) * size}}, a.Repeats, result)
+		assert.Zero(t, a.Polling.Polls, "not background work")
+	}
+}
+
 // hole writes a log whose middle line holds size NUL bytes that take no room on disk.
 func hole(t *testing.T, path, head, tail string, size int64) {
 	t.Helper()
