@@ -14,15 +14,13 @@ const topItems = 20
 // RunAudit answers everything the audit report shows from the selected sessions.
 func RunAudit(ctx context.Context, db *DB) (*Audit, error) {
 	a := &auditor{ctx: ctx, db: db, conn: db.conn, audit: &Audit{SchemaVersion: SchemaVersion}}
-	for _, step := range []func() error{a.sessions, a.copies, a.totals, a.inclusive} {
-		if err := step(); err != nil {
-			return nil, fmt.Errorf("audit: %w", err)
-		}
+	if err := a.sessions(); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
 	}
 	// What takes longest comes first, and what the last of them needs before it.
 	err := a.twoAtATime([]func(*auditor) error{
-		(*auditor).composition, (*auditor).cacheBreaks, (*auditor).counting, (*auditor).polling, (*auditor).serialChains, (*auditor).savings,
-		(*auditor).topItems, (*auditor).repeatedCalls, (*auditor).growth, (*auditor).kinds, (*auditor).leftOut, (*auditor).costBasis,
+		(*auditor).bySession, (*auditor).composition, (*auditor).cacheBreaks, (*auditor).counting, (*auditor).polling, (*auditor).serialChains,
+		(*auditor).savings, (*auditor).topItems, (*auditor).repeatedCalls, (*auditor).kinds, (*auditor).leftOut, (*auditor).costBasis,
 		(*auditor).unlogged, (*auditor).missing, (*auditor).otherBilled, (*auditor).problems,
 	})
 	if err != nil {
@@ -46,6 +44,17 @@ func (a *auditor) twoAtATime(do []func(*auditor) error) error {
 		}
 	}
 	return atOnce(a.ctx, []*sql.Conn{a.db.conn, a.db.second}, steps)
+}
+
+// bySession completes the sessions, of which each step needs what the one before it
+// found out.
+func (a *auditor) bySession() error {
+	for _, step := range []func() error{a.copies, a.totals, a.inclusive, a.growth} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // serialChains readies what the savings need beside what other questions need.

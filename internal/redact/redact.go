@@ -135,7 +135,7 @@ func (r *Redactor) matches(rule *rule, l layer) []found {
 	var out []found
 	for _, w := range rule.windows(l) {
 		text := l.text[w.from:w.to]
-		for _, m := range rule.pattern.FindAllStringSubmatchIndex(text, -1) {
+		for _, m := range rule.pattern().FindAllStringSubmatchIndex(text, -1) {
 			from, to := secretOf(m)
 			for _, part := range r.parts(rule, text, from, to) {
 				part.from, part.to = l.place(w.from+part.from, w.from+part.to)
@@ -169,7 +169,7 @@ func (r *Redactor) parts(rule *rule, text string, from, to int) []found {
 		secret = secret[:min(len(secret), maxKey)] // its end was cut off: what follows is other text
 	}
 	var out []found
-	for _, m := range rule.inside.FindAllStringIndex(secret, -1) {
+	for _, m := range rule.inside().FindAllStringIndex(secret, -1) {
 		line := secret[m[0]:m[1]]
 		if len(out) == 0 && bits(line) < minKeyBits {
 			continue // words before a key, or a key that is spoken of only
@@ -198,12 +198,12 @@ const minKeyBits = 3.8
 
 func (r *Redactor) isSecret(rule *rule, secret string) bool {
 	switch {
-	case strings.HasPrefix(secret, "[redacted:"), rule.not != nil && rule.not.MatchString(secret):
+	case strings.HasPrefix(secret, "[redacted:"), rule.not != nil && rule.not().MatchString(secret):
 		return false
 	case rule.Mixed && !mixed(secret), bits(secret) < rule.MinBits:
 		return false
 	}
-	return !r.rules.placeholder.MatchString(secret)
+	return !r.rules.placeholder().MatchString(secret)
 }
 
 func mixed(s string) bool {

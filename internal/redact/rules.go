@@ -26,14 +26,14 @@ type rule struct {
 	Mixed    bool     `json:"mixed"`    // has letters and digits
 	Examples []string `json:"examples"`
 
-	pattern, inside, not *regexp.Regexp
+	pattern, inside, not func() *regexp.Regexp // compiled at the first use; nil where the rule has none
 }
 
 type ruleSet struct {
 	Placeholder string `json:"placeholder"` // what stands where a secret should, in examples and documentation
 	Rules       []rule `json:"rules"`
 
-	placeholder *regexp.Regexp
+	placeholder func() *regexp.Regexp
 }
 
 var loaded = sync.OnceValues(loadRules)
@@ -43,22 +43,20 @@ func loadRules() (*ruleSet, error) {
 	if err := json.Unmarshal(ruleFile, set); err != nil {
 		return nil, fmt.Errorf("reading rules of secrets: %w", err)
 	}
-	var err error
-	compile := func(pattern string) *regexp.Regexp {
-		if pattern == "" || err != nil {
-			return nil
-		}
-		var re *regexp.Regexp
-		re, err = regexp.Compile(pattern)
-		return re
-	}
-	set.placeholder = compile(set.Placeholder)
+	set.placeholder = compiled(set.Placeholder)
 	for i := range set.Rules {
 		r := &set.Rules[i]
-		r.pattern, r.inside, r.not = compile(r.Pattern), compile(r.Inside), compile(r.Not)
-		if err != nil {
-			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
-		}
+		r.pattern, r.inside, r.not = compiled(r.Pattern), compiled(r.Inside), compiled(r.Not)
 	}
 	return set, nil
+}
+
+// compiled compiles a pattern once it is needed, since most texts hold the words of
+// few rules. The patterns are part of the program, so a fault in one is a fault of the
+// build. nil where there is none.
+func compiled(pattern string) func() *regexp.Regexp {
+	if pattern == "" {
+		return nil
+	}
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
