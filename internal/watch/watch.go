@@ -115,6 +115,11 @@ func (l *loop) run(ctx context.Context) error {
 			timer.Stop()
 			return l.end(ctx, busy, done)
 		case r := <-done:
+			if ctx.Err() != nil { // both were ready: it may have been cut short
+				timer.Stop()
+				done <- r
+				return l.end(ctx, busy, done)
+			}
 			panics.Drop()
 			busy = false
 			if r.err != nil {

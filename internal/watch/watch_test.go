@@ -258,3 +258,18 @@ func TestEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{first, second}, last.Changed)
 }
+
+// TestEndBesideItsResult: a batch that is cut short comes once more, also where its
+// error and the end are there at the same time.
+func TestEndBesideItsResult(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	for range 3000 {
+		ctx, stop := context.WithCancel(t.Context())
+		err := Run(ctx, []string{root}, Options{Poll: time.Hour}, func(inner context.Context, _ Batch) (time.Duration, error) {
+			stop()
+			return 0, inner.Err()
+		})
+		require.NoError(t, err)
+	}
+}
