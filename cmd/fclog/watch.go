@@ -103,7 +103,8 @@ func (w *follower) own(path string) bool {
 // handle imports what changed and says how soon to look at everything, 0 at no
 // particular time. When watching has ended it gets some seconds for what is left.
 func (w *follower) handle(ctx context.Context, b watch.Batch) (time.Duration, error) {
-	if ctx.Err() != nil {
+	ended := ctx.Err() != nil
+	if ended {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		ctx = last
@@ -120,7 +121,7 @@ func (w *follower) handle(ctx context.Context, b watch.Batch) (time.Duration, er
 		}
 	}
 	switch rest := restAfter*w.took - time.Since(w.looked); {
-	case logs && rest <= 0:
+	case logs && rest <= 0, ended && (logs || strange):
 		return w.everything(ctx, false)
 	case logs:
 		return rest, nil

@@ -129,6 +129,23 @@ func TestWatchEndsWithTheLastChange(t *testing.T) {
 	assert.Regexp(t, `; 1 file imported, 1 change read, 0 gone$`, w.stop())
 }
 
+// TestWatchEndsWithTheLastLog: logs that appeared just before Ctrl-C are read, also one
+// that came while a look at everything rested, and without notifications.
+func TestWatchEndsWithTheLastLog(t *testing.T) {
+	t.Parallel()
+	for _, how := range [][]string{nil, {"--poll", "1h"}} {
+		h := newHome(t)
+		logs, dir := t.TempDir(), filepath.Join(t.TempDir(), "dataset")
+		mustWrite(t, filepath.Join(logs, "a", "session.jsonl"), turnLine("a", 1, "alpha one"))
+		w := startWatch(t, h, append([]string{"import", "--watch", logs, "-o", dir}, how...)...)
+		for _, id := range []string{"b", "c"} {
+			mustWrite(t, filepath.Join(logs, id, "session.jsonl"), turnLine(id, 1, id+" one"))
+			time.Sleep(100 * time.Millisecond)
+		}
+		assert.Regexp(t, `; 3 files imported, 0 changes read, 0 gone$`, w.stop(), how)
+	}
+}
+
 // TestWatchByLooking: without notifications, below the dataset's own folder, from an
 // empty folder on.
 func TestWatchByLooking(t *testing.T) {

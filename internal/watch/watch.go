@@ -43,7 +43,8 @@ const pollAfterFailure = 10 * time.Second
 // change below the roots, which are files and folders, until ctx ends; that is no
 // error. What waits then, or was cut short, comes in one last call, whose context is
 // ctx, ended: the callee decides how long it may take. handle is never called twice at the same
-// time. It may ask to look at everything again after a while; its error ends Run.
+// time. It may ask to look at everything again after a while, which the last call
+// makes up for; its error ends Run.
 func Run(ctx context.Context, roots []string, o Options, handle func(context.Context, Batch) (again time.Duration, err error)) error {
 	l := &loop{roots: roots, o: o.filled(), handle: handle, changed: map[string]bool{}, gone: map[string]bool{}, all: true}
 	l.listen()
@@ -82,6 +83,7 @@ type loop struct {
 
 	changed, gone map[string]bool
 	all           bool
+	owed          bool      // the last call is to look at everything: handle asked for that, or nothing else tells of changes
 	flight        Batch     // the last one handed over
 	first, last   time.Time // of the changes that wait
 	sweep         time.Time // when everything is looked at next
@@ -126,6 +128,7 @@ func (l *loop) run(ctx context.Context) error {
 				timer.Stop()
 				return r.err
 			}
+			l.owed = r.again > 0 || l.owed && !l.flight.All || l.notifier == nil
 			l.plan(r.again)
 		case e, ok := <-l.events():
 			if ok {
@@ -149,7 +152,8 @@ func (l *loop) end(ctx context.Context, busy bool, done chan result) error {
 		l.keep(l.flight)
 	}
 	l.drain()
-	if len(l.changed)+len(l.gone) == 0 {
+	l.all = l.owed
+	if len(l.changed)+len(l.gone) == 0 && !l.all {
 		return nil
 	}
 	_, err := l.handle(ctx, l.take())

@@ -259,6 +259,41 @@ func TestEnd(t *testing.T) {
 	assert.Equal(t, []string{first, second}, last.Changed)
 }
 
+// TestEndLooksAtEverything: a look at everything that was asked for is made up for at
+// the end, one that was made is not, and without notifications it is the only way to
+// hear of the last changes.
+func TestEndLooksAtEverything(t *testing.T) {
+	t.Parallel()
+	const soon, later = time.Millisecond, time.Hour
+	cases := []struct {
+		name  string
+		poll  time.Duration
+		again []time.Duration // what the calls ask for; the last of them stops
+		want  int             // calls
+	}{
+		{"asked for", 0, []time.Duration{later}, 2},
+		{"asked for and made", 0, []time.Duration{soon, 0}, 2},
+		{"nothing asked for", 0, []time.Duration{0}, 1},
+		{"no notifications", later, []time.Duration{0}, 2},
+	}
+	for _, c := range cases {
+		ctx, stop := context.WithCancel(t.Context())
+		calls := 0
+		err := Run(ctx, []string{t.TempDir()}, Options{Poll: c.poll}, func(_ context.Context, b Batch) (time.Duration, error) {
+			assert.True(t, b.All, c.name)
+			if calls++; calls > len(c.again) {
+				return 0, nil
+			}
+			if calls == len(c.again) {
+				time.AfterFunc(100*time.Millisecond, stop) // after this call has ended
+			}
+			return c.again[calls-1], nil
+		})
+		require.NoError(t, err, c.name)
+		assert.Equal(t, c.want, calls, c.name)
+	}
+}
+
 // TestEndBesideItsResult: a batch that is cut short comes once more, also where its
 // error and the end are there at the same time.
 func TestEndBesideItsResult(t *testing.T) {
