@@ -34,6 +34,14 @@ type Options struct {
 	TZ        *time.Location // zone of days and of shown times; nil: UTC
 	Threads   int            // 0: one per processor
 	MemoryMB  int            // 0: 2048; beyond it DuckDB writes to the temporary folder
+
+	between func() // in tests: called while the dataset is read
+}
+
+func (o Options) meanwhile() {
+	if o.between != nil {
+		o.between()
+	}
 }
 
 // DB answers questions about the selected sessions of a dataset. Its tables are
@@ -59,11 +67,32 @@ type DB struct {
 // ErrNotQuery refuses what is not one reading statement.
 var ErrNotQuery = errors.New("only one SELECT statement at a time can be run")
 
-// Open loads the selected sessions of a dataset.
+// Open loads the selected sessions of a dataset. While an import or a merge writes it,
+// it is loaded again, so that every session is there as a whole; where that does not
+// help there is a problem of the kind changed-while-read.
 func Open(ctx context.Context, o Options) (*DB, error) {
 	if err := dataset.Check(o.Dataset); err != nil {
 		return nil, err
 	}
+	var d *DB
+	err := steadily(ctx, o.Dataset, func() (err error) {
+		if d != nil {
+			d.Close()
+		}
+		d, err = openOnce(ctx, o)
+		return err
+	})
+	if !errors.Is(err, errUnsteady) {
+		return d, err
+	}
+	if err := d.noteUnsteady(ctx, o.Dataset); err != nil {
+		d.Close()
+		return nil, openingError(o.Dataset, err)
+	}
+	return d, nil
+}
+
+func openOnce(ctx context.Context, o Options) (*DB, error) {
 	tmp, err := os.MkdirTemp("", "fclog-sql-")
 	if err != nil {
 		return nil, err
@@ -107,6 +136,7 @@ func (d *DB) open(ctx context.Context, o Options) error {
 		func() error { return d.exec(ctx, settings(o, d.root, d.tmp, d.aside)...) },
 		func() error { return d.openSecond(ctx, o) },
 		func() error { return d.makeRaw(ctx) },
+		func() error { o.meanwhile(); return nil },
 		func() error { return d.checkWhere(ctx, o.Selection.Where) },
 		func() error { return d.loadPrices(ctx, o.Prices) },
 		func() error { return d.setUp(ctx, o.Selection) },

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -65,8 +66,24 @@ const (
 // Verify checks a dataset: every file to its last byte, then with SQL every
 // reference, sum and hash. Rows of a part that has a damaged file are not looked
 // at further: everything that refers into that file would be reported too. The
-// error says that there is no dataset that could be checked.
+// error says that there is no dataset that could be checked, or none that stays as
+// it is for long enough.
 func Verify(ctx context.Context, dir string) (*Verification, error) {
+	var out *Verification
+	err := steadily(ctx, dir, func() (err error) {
+		out, err = verifyOnce(ctx, dir)
+		return err
+	})
+	if errors.Is(err, errUnsteady) {
+		err = fmt.Errorf("checking dataset %s: %w", dir, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func verifyOnce(ctx context.Context, dir string) (*Verification, error) {
 	found, err := dataset.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
