@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -221,7 +220,7 @@ func SessionRows(dir string, most int64) int64 {
 
 // rowsIn is how many rows a file has, as its end says.
 func rowsIn(path string) (int64, error) {
-	file, err := os.Open(path)
+	file, err := openPlain(path)
 	if err != nil {
 		return 0, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -174,18 +173,19 @@ func reason(err error) string {
 
 // read reads a file to its end.
 func (f *StoredFile) read(path string, t table) (kind string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return FaultUnreadable, err
-	}
-	if f.Bytes = info.Size(); !info.Mode().IsRegular() { // opening a pipe would wait for ever
+	file, err := openPlain(path)
+	if errors.Is(err, ErrNotPlain) {
 		return FaultForeign, errors.New("not a regular file")
 	}
-	file, err := os.Open(path)
 	if err != nil {
 		return FaultUnreadable, err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return FaultUnreadable, err
+	}
+	f.Bytes = info.Size()
 	p, err := openParquet(file, f.Bytes)
 	if err != nil {
 		return FaultDamaged, fmt.Errorf("not a whole Parquet file: %w", err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/fclog/fclog/internal/smallfile"
 )
 
 // lock makes sure that one process at a time writes the dataset. It does
@@ -44,7 +46,7 @@ func signLock(f *os.File) {
 }
 
 func holder(path string) string {
-	raw, err := os.ReadFile(path)
+	raw, err := smallfile.Read(path, 4<<10)
 	if note := strings.TrimSpace(string(raw)); err == nil && note != "" {
 		return note
 	}

@@ -150,7 +150,7 @@ func (c *cursor[T]) open() error {
 	if c.reader != nil {
 		return nil
 	}
-	f, err := os.Open(c.path)
+	f, err := openPlain(c.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

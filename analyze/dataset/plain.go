@@ -12,7 +12,7 @@ import (
 
 // ErrNotPlain refuses to write a dataset in which something else stands where it keeps
 // folders and files.
-var ErrNotPlain = errors.New("a dataset that is written to holds plain folders and files only")
+var ErrNotPlain = errors.New("a dataset holds plain folders and files only")
 
 // checkPlain looks at everything that a dataset keeps in dir. Whoever handed it on may
 // have put a link where an import clears away or writes over, and so beyond dir, or a
@@ -46,6 +46,19 @@ func plain(path string, d fs.DirEntry, err error) error {
 		what = "a link"
 	}
 	return fmt.Errorf("%s is %s: %w; remove it, or write another dataset", path, what, ErrNotPlain)
+}
+
+// openPlain opens a file to read it. What is no regular file is ErrNotPlain, and not even
+// opened: a pipe without a writer would wait for ever.
+func openPlain(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is neither folder nor file: %w", path, ErrNotPlain)
+	}
+	return os.Open(path)
 }
 
 // makePlain makes a folder below dir, by the names of the folders on the way.

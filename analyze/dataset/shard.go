@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fclog/fclog/internal/shard"
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/rollout/logfile"
 )
 
@@ -91,7 +92,7 @@ func knownFiles(dir string) map[string]imported {
 	names, _ := fs.Glob(os.DirFS(dir), stateFolder+"/"+shardPrefix+"*.json")
 	for _, name := range append(names, stateFile) {
 		st := &state{}
-		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		raw, err := smallfile.Read(filepath.Join(dir, filepath.FromSlash(name)), maxState)
 		if err != nil || json.Unmarshal(raw, st) != nil || st.Importer != Importer {
 			continue
 		}

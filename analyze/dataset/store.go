@@ -15,6 +15,7 @@ import (
 
 	"github.com/fclog/fclog/internal/redact"
 	"github.com/fclog/fclog/internal/shard"
+	"github.com/fclog/fclog/internal/smallfile"
 )
 
 // SchemaVersion is the version of the tables. Columns are added, never renamed.
@@ -29,6 +30,13 @@ const (
 	tmpFolder   = "_tmp"
 	stateFolder = "_state"
 	stateFile   = stateFolder + "/files.json"
+)
+
+// The most that is read of what a dataset notes, in bytes: many times what fclog
+// writes, as whoever handed the dataset on may have put anything there.
+const (
+	maxMarker = 1 << 20
+	maxState  = 1 << 30 // some hundred bytes a log
 )
 
 // marker tells a dataset from any other folder.
@@ -82,7 +90,7 @@ func (s *store) mode() string {
 
 func readMarker(dir string) (marker, error) {
 	var m marker
-	raw, err := os.ReadFile(filepath.Join(dir, markerFile))
+	raw, err := smallfile.Read(filepath.Join(dir, markerFile), maxMarker)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, fmt.Errorf("%s is not an fclog dataset (no %s in it)", dir, markerFile)
 	}

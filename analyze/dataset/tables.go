@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
@@ -128,7 +127,7 @@ func columnsOf(schema *parquet.Schema) []string {
 
 // hasColumns says whether a file has the columns that this version writes.
 func (t table) hasColumns(path string) bool {
-	file, err := os.Open(path)
+	file, err := openPlain(path)
 	if err != nil {
 		return false
 	}
@@ -231,7 +230,7 @@ const batchRows = 1024
 // scanFile reads a Parquet file in batches. The rows are valid until the next
 // call of f.
 func scanFile[T any](path string, f func(rows []T) error) error {
-	file, err := os.Open(path)
+	file, err := openPlain(path)
 	if err != nil {
 		return err
 	}

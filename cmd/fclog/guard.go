@@ -34,6 +34,8 @@ func (a *app) prepare(cmd *cobra.Command, args []string) error {
 	if cmd.Hidden {
 		return nil // the shell asks how a line could go on
 	}
+	// Not every command has it.
+	a.redact, _ = cmd.Flags().GetBool("redact")
 	if err := noneEmpty(cmd, args); err != nil {
 		return err
 	}

@@ -339,3 +339,33 @@ func TestRedactedReports(t *testing.T) {
 	got := newHome(t).run("payload", log, "--against", log, "--redact")
 	assert.Equal(t, 2, got.code)
 }
+
+// TestRedactedMessages: with --redact neither messages nor results name the keys in
+// the names of folders and files, be they logs or not.
+func TestRedactedMessages(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	raw, err := os.ReadFile(filepath.Join("..", "..", "testdata", "codex", "poll-0.104.jsonl"))
+	require.NoError(t, err)
+	const key, password = "ghp_a8Kq2LmZ7xV4bN9cR1tY6wP3sD5fG0hJ2kQe", "hJ7kL9mQ2xZ4"
+	logs := filepath.Join(h.dir, "logs", "x "+key, "DB_PASSWORD="+password)
+	mustWrite(t, filepath.Join(logs, "poll.jsonl"), string(raw))
+	mustWrite(t, filepath.Join(logs, "foreign "+key+".jsonl"), "{\"a\":1}\n")
+	mustWrite(t, filepath.Join(logs, "broken "+key+".jsonl.gz"), "\x1f\x8bgarbage")
+	folder := filepath.Join(h.dir, "logs")
+	for _, args := range [][]string{
+		{"import", folder, "-o", filepath.Join(h.dir, "ds"), "--redact", "--debug"},
+		{"query", folder, "SELECT file FROM sessions", "--format", "csv", "--redact", "--debug"},
+		{"audit", folder, "--redact", "--debug", "--format", "json"},
+		{"import", filepath.Join(logs, "foreign "+key+".jsonl"), "-o", filepath.Join(h.dir, "ds2"), "--redact", "--debug"},
+	} {
+		got := h.run(args...)
+		for _, secret := range []string{key, password} {
+			assert.NotContains(t, got.stdout, secret, args)
+			assert.NotContains(t, got.stderr, secret, args)
+		}
+		assert.Contains(t, got.stdout+got.stderr, "[redacted:", args)
+	}
+	plain := h.run("import", folder, "-o", filepath.Join(h.dir, "ds3"), "--debug")
+	assert.Contains(t, plain.stderr, key, "without it names are as they are")
+}

@@ -14,6 +14,8 @@ import (
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/analyze/dataset"
+	"github.com/fclog/fclog/internal/pricing"
+	"github.com/fclog/fclog/internal/smallfile"
 	"github.com/fclog/fclog/rollout/formats"
 )
 
@@ -145,7 +147,7 @@ func (a *app) priceHashes(files []string) []string {
 	}
 	var out []string
 	for _, f := range files {
-		raw, err := os.ReadFile(f)
+		raw, err := smallfile.Read(f, pricing.MaxFile)
 		sum := sha256.Sum256(raw)
 		out = append(out, f, hex.EncodeToString(sum[:]))
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fclog/fclog/analyze"
 	"github.com/fclog/fclog/internal/bug"
+	"github.com/fclog/fclog/internal/redact"
 	"github.com/fclog/fclog/internal/term"
 	"github.com/fclog/fclog/rollout/formats"
 )
@@ -108,6 +109,7 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	debug          bool            // --debug
+	redact         bool            // --redact: messages name logs without secrets, too
 	target         *target         // FILE of -o; nil: the standard output
 	stopped        <-chan struct{} // closed when the program is asked to stop
 }
@@ -121,7 +123,7 @@ func (a *app) warn(format string, args ...any) {
 			args[i] = term.Safe(s)
 		}
 	}
-	for i, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(a.hidden(fmt.Sprintf(format, args...))), "\n") {
 		before := "fclog: "
 		if i > 0 {
 			before = "  "
@@ -130,12 +132,24 @@ func (a *app) warn(format string, args ...any) {
 	}
 }
 
+// hidden takes keys and passwords out of a message where --redact was asked for: names
+// of files and folders may hold some.
+func (a *app) hidden(text string) string {
+	if !a.redact {
+		return text
+	}
+	if err := redact.Each([]*string{&text}); err != nil {
+		return "a message that could not be redacted: " + err.Error()
+	}
+	return text
+}
+
 // explain prints the chain of errors below err, for --debug.
 func (a *app) explain(err error, depth int) {
 	if err == nil || !a.debug {
 		return
 	}
-	fmt.Fprintf(a.stderr, "%s%T: %s\n", strings.Repeat("  ", depth+1), err, term.Safe(analyze.WithoutValues(err.Error())))
+	fmt.Fprintf(a.stderr, "%s%T: %s\n", strings.Repeat("  ", depth+1), err, term.Safe(a.hidden(analyze.WithoutValues(err.Error()))))
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
 		a.explain(e.Unwrap(), depth+1)

@@ -294,5 +294,5 @@ func (w *follower) once(format string, err error) {
 
 // line says one thing that happened.
 func (w *follower) line(what, text string) {
-	fmt.Fprintf(w.a.stdout, "%s %-4s %s\n", time.Now().Format(time.TimeOnly), what, term.Safe(text))
+	fmt.Fprintf(w.a.stdout, "%s %-4s %s\n", time.Now().Format(time.TimeOnly), what, term.Safe(w.a.hidden(text)))
 }

@@ -121,7 +121,7 @@ func (a *app) fill(ctx context.Context, s *source, r request) error {
 		return err
 	}
 	for _, f := range summary.Failed {
-		s.notes = append(s.notes, analyze.Problem{File: f.Path, Kind: "unreadable", Detail: f.Err.Error(), Count: 1})
+		s.notes = append(s.notes, analyze.Problem{File: a.hidden(s.name(f.Path)), Kind: "unreadable", Detail: a.hidden(f.Err.Error()), Count: 1})
 	}
 	if r.keep != "" {
 		s.parts = append([]string{}, summary.Parts...)
@@ -202,7 +202,7 @@ func (a *app) find(ctx context.Context, s *source, r request) ([]formats.File, e
 func (a *app) note(s *source, skipped []formats.Skipped, paths []string) {
 	for _, f := range skipped {
 		if !f.Foreign {
-			s.notes = append(s.notes, analyze.Problem{File: s.name(f.Path), Kind: "skipped", Detail: f.Reason, Count: 1})
+			s.notes = append(s.notes, analyze.Problem{File: a.hidden(s.name(f.Path)), Kind: "skipped", Detail: a.hidden(f.Reason), Count: 1})
 			continue
 		}
 		s.foreign++
@@ -211,7 +211,7 @@ func (a *app) note(s *source, skipped []formats.Skipped, paths []string) {
 		}
 	}
 	if len(paths) == 1 {
-		s.folder = s.name(paths[0])
+		s.folder = a.hidden(s.name(paths[0]))
 	}
 }
 

@@ -71,8 +71,8 @@ func (l layer) add(p Price, asBare bool) {
 	}
 }
 
-// maxFile bounds a price file in bytes; FreeCode's own has some kilobytes.
-const maxFile = 16 << 20
+// MaxFile bounds a price file in bytes; FreeCode's own has some kilobytes.
+const MaxFile = 16 << 20
 
 //go:embed prices.json
 var builtIn []byte
@@ -85,7 +85,7 @@ func Load(overrides ...string) (*Book, error) {
 		return nil, err
 	}
 	for _, path := range overrides {
-		data, err := smallfile.Read(path, maxFile)
+		data, err := smallfile.Read(path, MaxFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading prices: %w", err)
 		}
